@@ -1,0 +1,23 @@
+#include "kernel/oracle.hpp"
+
+#include "kernel/oracle/variants.hpp"
+
+namespace mha::oracle {
+
+const std::vector<Oracle>& oracles() {
+  static const std::vector<Oracle> table{
+      {"mha", "", draw_grouped, {{"direct", mha_forward}}},
+      {"mqa", "", draw_grouped, {{"direct", mqa_forward}}},
+      {"gqa", "mha", draw_grouped, {{"direct", gqa_forward}}},
+      {"mla", "", draw_mla, {{"expanded", mla_expanded}, {"absorbed", mla_absorbed}}},
+  };
+  return table;
+}
+
+const Oracle* find_oracle(std::string_view id) {
+  for (const Oracle& oracle : oracles())
+    if (oracle.id == id) return &oracle;
+  return nullptr;
+}
+
+}  // namespace mha::oracle

@@ -1,0 +1,83 @@
+#include "report/figures.hpp"
+
+#include <algorithm>
+
+#include "mha/quantity.hpp"
+
+#include "report/document.hpp"
+
+namespace mha::report {
+
+std::string signed_fixed(double value, int decimals) {
+  const std::string text = print_fixed(value, decimals);
+  const bool is_zero = text.find_first_not_of("0.") == std::string::npos;
+  return is_zero || text[0] == '-' ? text : "+" + text;
+}
+
+std::string tokens(std::int64_t n) {
+  return counted(n, "token", "tokens");
+}
+
+std::string counted(std::int64_t n, const char* one, const char* many) {
+  return print_grouped(n) + " " + (n == 1 ? one : many);
+}
+
+std::string bytes_both(Bytes value) {
+  if (value < Bytes(1024)) return print_grouped(value.value()) + " bytes";
+  return print_grouped(value.value()) + " bytes (" + print_bytes(value) + ")";
+}
+
+std::string exact_bytes(Bytes value) {
+  return print_grouped(value.value()) + " B";
+}
+
+std::string nats(double value) {
+  return signed_fixed(value, 4) + " nats";
+}
+
+std::string seconds_range(const StepTime& time) {
+  return print_seconds(time.bound_s) + " to " + print_seconds(time.high_s);
+}
+
+std::string params_both(Params value) {
+  return print_grouped(value.value()) + " (" + print_count(value.value()) + ")";
+}
+
+std::string variant_label(const Layout& layout) {
+  if (layout.variant == nullptr) return "unknown";
+  std::string label(layout.variant->id);
+  for (char& c : label) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return label;
+}
+
+std::string layout_label(const Layout& layout, const std::string& notation) {
+  // A notation may name its variant itself ("mla:128/512+64").
+  const bool named =
+      layout.variant != nullptr && notation.compare(0, layout.variant->id.size(), layout.variant->id) == 0;
+  return named ? notation : variant_label(layout) + " " + notation;
+}
+
+std::string dated(const Source& source) {
+  return source.date.empty() ? source.text : source.text + " (" + source.date + ")";
+}
+
+const char* validation_status(const std::optional<Validation>& validation) {
+  if (!validation) return "not run";
+  const bool counts = std::all_of(validation->rows.begin(), validation->rows.end(),
+                                  [](const ValidationRow& row) { return row.exact(); });
+  const bool bounds = std::all_of(validation->tolerances.begin(), validation->tolerances.end(),
+                                  [](const ToleranceRow& row) { return row.within(); });
+  return counts && bounds ? "exact" : "mismatch";
+}
+
+std::vector<int> tied_ranks(const Recommendation& recommendation) {
+  std::vector<int> ranks;
+  for (const Ranked& entry : recommendation.ranked) {
+    if (entry.rank != 1 && entry.tie_class == recommendation.ranked.front().tie_class) ranks.push_back(entry.rank);
+  }
+  return ranks;
+}
+
+}  // namespace mha::report

@@ -1,0 +1,59 @@
+// rules/quality/<id>.yaml: one preset of the quality prior. All figures are nats per token unless the key says otherwise.
+#include "mha/attention.hpp"
+#include "mha/limits.hpp"
+
+#include "core/text.hpp"
+#include "rules/loaders.hpp"
+
+namespace mha {
+namespace {
+
+constexpr double kMostNats = 1;  // a layout that costs one nat is no candidate; more is a slipped digit
+
+std::map<std::string, double> read_offsets(MapReader& reader, const Document& document, Diagnostics& problems) {
+  std::map<std::string, double> offsets;
+  MapReader inner(reader.free_map("variant_offset"), document.file, "variant_offset", problems);
+  for (const Variant* variant : variants()) {
+    const std::string id(variant->id);
+    if (inner.find(id, false) != nullptr) offsets[id] = inner.real(id, -kMostNats, kMostNats);
+  }
+  inner.close();
+  return offsets;
+}
+
+}  // namespace
+
+Expected<QualityPreset> read_quality(const Document& document) {
+  Diagnostics problems;
+  MapReader reader(&document.root, document.file, "", problems);
+  const auto nats = [&](std::string_view key) { return reader.real(key, -kMostNats, kMostNats); };
+  const auto penalty = [&](std::string_view key) { return reader.real(key, 0, kMostNats); };
+  const auto params = [&](std::string_view key) {
+    return static_cast<double>(reader.count(key, 1, limits::kMaxParams));
+  };
+  QualityPreset out;
+  out.id = read_id(reader, document);
+  out.param_a = reader.real("param_a", 0, 1e6);
+  out.param_alpha = reader.real("param_alpha", 0, 2);
+  out.s_a = nats("s_a");
+  out.s_b = nats("s_b");
+  out.s_w = nats("s_w");
+  out.size_exponent = reader.real("size_exponent", -2, 2);
+  out.reference_params = params("reference_params");
+  out.noise_band = penalty("noise_band");
+  out.variant_offset = read_offsets(reader, document, problems);
+  out.narrow_kv_penalty = penalty("narrow_kv_penalty");
+  out.narrow_kv_width = reader.count("narrow_kv_width", 0, limits::kMaxModelWidth);
+  out.narrow_kv_params = params("narrow_kv_params");
+  out.small_head_64_to_32 = penalty("small_head_64_to_32");
+  out.small_head_to_16 = penalty("small_head_to_16");
+  out.one_or_two_heads = penalty("one_or_two_heads");
+  out.latent_full_ratio = reader.count("latent_full_ratio", 1, 1024);
+  out.source = reader.source("source");
+  out.note = reader.optional_text("note");
+  reader.close();
+  if (!problems.empty()) return problems;
+  return out;
+}
+
+}  // namespace mha

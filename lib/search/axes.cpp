@@ -1,0 +1,74 @@
+#include "search/axes.hpp"
+
+#include <algorithm>
+
+#include "attention/divisors.hpp"
+#include "attention/variants.hpp"
+
+namespace mha {
+namespace {
+
+// Head widths that some runtime has a kernel for (rules/kernels), used when heads need not fill d_model exactly.
+const std::vector<std::int64_t> kHeadWidths = {16, 24, 32, 40, 48, 64, 72, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 512};
+constexpr std::int64_t kHeadWidthMultiple = 8;  // coupled: every divisor of d_model that is a multiple of this
+constexpr std::int64_t kMaxHeadWidth = 512;
+constexpr std::int64_t kMaxDecoupledRatio = 2;  // n_heads * d_head <= 2 d_model: the quality prior knows no more
+
+// MLA ranks: those that were released or studied (DeepSeek, Kimi-K2, GLM-5: 512 + 64; MiniCPM3: 256 + 32; GLA paper: 256, 384,
+const std::vector<std::int64_t> kKvLatents = {256, 384, 512, 768, 1024};
+const std::vector<std::int64_t> kQueryLatents = {0, 768, 1024, 1536, 2048};
+const std::vector<std::int64_t> kRopeWidths = {32, 64};
+
+std::vector<std::int64_t> pinned_or(const std::optional<std::int64_t>& pin, std::vector<std::int64_t> all) {
+  return pin ? std::vector<std::int64_t>{*pin} : all;
+}
+
+}  // namespace
+
+AxisValues make_axes(const Request& request, std::int64_t d_model) {
+  AxisValues axes;
+  axes.d_model = d_model;
+  axes.coupled = !request.decoupled;
+  axes.bias = request.bias;
+  axes.qk_norm = request.qk_norm;
+  std::vector<std::int64_t> widths, heads;
+  if (request.decoupled) {
+    widths = kHeadWidths;
+    const std::int64_t narrowest = request.d_head.value_or(widths.front());
+    for (std::int64_t n = 1; n * narrowest <= kMaxDecoupledRatio * d_model; ++n) heads.push_back(n);
+  } else {
+    heads = divisors(d_model);
+    for (const std::int64_t width : heads)
+      if (width % kHeadWidthMultiple == 0 && width <= kMaxHeadWidth) widths.push_back(width);
+  }
+  axes.n_heads = pinned_or(request.n_heads, heads);
+  axes.d_head = pinned_or(request.d_head, widths);
+  if (request.n_kv_heads) axes.n_kv_heads = {*request.n_kv_heads};
+  if (request.d_value) axes.d_value = {*request.d_value};
+  axes.d_nope = pinned_or(request.d_nope, widths);
+  axes.d_rope = pinned_or(request.d_rope, kRopeWidths);
+  axes.d_kv_latent = pinned_or(request.d_kv_latent, kKvLatents);
+  std::vector<std::int64_t> query_latents;
+  for (const std::int64_t rank : kQueryLatents)
+    if (rank < d_model) query_latents.push_back(rank);
+  axes.d_q_latent = pinned_or(request.d_q_latent, query_latents);
+  return axes;
+}
+
+std::vector<const Variant*> allowed_variants(const Request& request) {
+  std::vector<std::string> ids = request.variants;
+  const auto has = [&](std::string_view id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+  if (has("gqa") && request.n_kv_heads) {
+    if (request.n_heads && *request.n_heads == *request.n_kv_heads && !has("mha")) ids.emplace_back("mha");
+    if (*request.n_kv_heads == 1 && !has("mqa")) ids.emplace_back("mqa");
+  }
+  // A pin that only one kind has chooses the kind: KV heads mean nothing to a latent, latent ranks nothing to the others.
+  const bool latent_pin = request.d_kv_latent || request.d_q_latent || request.d_nope || request.d_rope;
+  std::vector<const Variant*> allowed;
+  for (const Variant* variant : variants())
+    if (ids.empty() ? !(variant->latent ? request.n_kv_heads.has_value() : latent_pin) : std::find(ids.begin(), ids.end(), variant->id) != ids.end())
+      allowed.push_back(variant);
+  return allowed;
+}
+
+}  // namespace mha

@@ -1,0 +1,17 @@
+cmake_minimum_required(VERSION 3.25)
+
+# Writes one example report and compares it, byte for byte, with the one that is kept. `./dev refresh` renews them.
+separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+file(MAKE_DIRECTORY ${WORK})
+file(REMOVE ${WORK}/${NAME}.md ${WORK}/${NAME}.svg)
+execute_process(COMMAND ${TOOL} recommend ${flags} --out md:${WORK}/${NAME}.md RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${TOOL} returned ${result}")
+endif()
+foreach(file ${NAME}.md ${NAME}.svg)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${WORK}/${file} ${GOLDEN}/${file} RESULT_VARIABLE different)
+  if(different)
+    execute_process(COMMAND diff -u ${GOLDEN}/${file} ${WORK}/${file})
+    message(FATAL_ERROR "outputs/${file} is not what the tool writes now; look at the difference, then ./dev refresh")
+  endif()
+endforeach()

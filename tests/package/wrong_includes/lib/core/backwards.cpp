@@ -1,0 +1,2 @@
+// Input of a test: core must not see cost.
+#include "mha/cost.hpp"
