@@ -1,7 +1,7 @@
 // mha-configurator: looks the verb up, lets it work, reports what went wrong. One catch, one place that returns.
 #include <csignal>
 #include <cstdio>
-#include <new>
+#include <exception>
 #include <unistd.h>
 
 #include "failure.hpp"
@@ -47,8 +47,8 @@ int main(int argc, char** argv) {
   } catch (const Failure& failure) {
     for (const mha::Diagnostic& problem : failure.problems()) std::fprintf(stderr, "%s\n", to_string(problem).c_str());
     return failure.code();
-  } catch (const std::bad_alloc&) {
-    std::fputs("error: out of memory\n", stderr);
+  } catch (const std::exception& problem) {  // out of memory, above all
+    std::fprintf(stderr, "error: %s\n", problem.what());
     return kBadInput;
   }
 }

@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -95,6 +96,7 @@ Output::Output(std::string format, std::string path) : format_(std::move(format)
   std::error_code ignored;
   if (!fs::exists(folder, ignored)) fail("the folder '" + folder.string() + "' does not exist", 0);
   if (!fs::is_directory(folder, ignored)) fail("'" + folder.string() + "' is not a folder", 0);
+  if (fs::path(target_).filename().string().size() > NAME_MAX) fail("", ENAMETOOLONG);
   // A short name of its own: the target's name may already have the longest length that the file system takes.
   for (int attempt = 0; fd_ < 0; ++attempt) {
     temporary_ = (folder / (".mha-" + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp")).string();
@@ -105,7 +107,6 @@ Output::Output(std::string format, std::string path) : format_(std::move(format)
       fail("", error);
     }
   }
-  if (fs::path(target_).filename().string().size() > 255) fail("", ENAMETOOLONG);
   if (exists) (void)::fchmod(fd_, info.st_mode & 07777);
 }
 

@@ -85,10 +85,15 @@ std::string validation_text(const Validation& validation) {
   }
   doc.table(std::move(counts));
   if (!validation.tolerances.empty()) {
-    Table bounds{{{"Results compared"}, {"Difference / bound", Align::right}, {"Verdict"}}, {}};
+    Table bounds{{{"Results compared"},
+                  {"Difference", Align::right},
+                  {"Bound", Align::right},
+                  {"Difference / bound", Align::right},
+                  {"Verdict"}},
+                 {}};
     for (const ToleranceRow& row : validation.tolerances) {
-      bounds.rows.push_back(
-          {literal(row.quantity), print_fixed(row.difference, 4), row.within() ? "within" : "OUTSIDE"});
+      bounds.rows.push_back({literal(row.quantity), report::scientific(row.max_abs), report::scientific(row.bound),
+                             report::scientific(row.difference), row.within() ? "within" : "OUTSIDE"});
     }
     doc.table(std::move(bounds));
   }

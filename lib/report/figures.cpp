@@ -1,6 +1,8 @@
 #include "report/figures.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "mha/quantity.hpp"
 
@@ -57,6 +59,16 @@ std::string layout_label(const Layout& layout, const std::string& notation) {
   const bool named =
       layout.variant != nullptr && notation.compare(0, layout.variant->id.size(), layout.variant->id) == 0;
   return named ? notation : variant_label(layout) + " " + notation;
+}
+
+std::string sentence(const std::string& text) {
+  return text.empty() || text.back() == '.' ? text : text + ".";
+}
+
+std::string scientific(double value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::scientific, 1);
+  return std::string(digits.data(), end.ptr);
 }
 
 std::string dated(const Source& source) {

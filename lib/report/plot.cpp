@@ -11,8 +11,9 @@
 namespace mha::report {
 namespace {
 
-constexpr std::size_t kGutter = 9;  // "  0.0150 "
-constexpr double kTieGuard = 1e-9;  // places halfway between two cells in the upper one on every machine
+constexpr std::size_t kGutter = 9;         // "  0.0150 "
+constexpr double kLeastLossRange = 0.001;  // nats; equal losses still need an axis
+constexpr double kTieGuard = 1e-9;         // places halfway between two cells in the upper one on every machine
 
 int floor_log2(i128 value) {
   int exponent = 0;
@@ -80,25 +81,33 @@ ByteAxis byte_axis(const std::vector<ParetoPoint>& points) {
 }
 
 double LossAxis::place(double value) const {
-  return (value - low) / (high() - low);
+  return (value - low) / (high - low);
+}
+
+std::vector<double> LossAxis::ticks() const {
+  std::vector<double> out;
+  const double first = std::ceil(low / step - kTieGuard);
+  for (double i = first; i * step <= high + step * kTieGuard; ++i) out.push_back(i * step);
+  return out;
 }
 
 LossAxis loss_axis(const std::vector<ParetoPoint>& points) {
   LossAxis axis;
   if (points.empty()) return axis;
   const auto by_loss = [](const ParetoPoint& a, const ParetoPoint& b) { return a.loss < b.loss; };
-  const double least = std::min_element(points.begin(), points.end(), by_loss)->loss;
-  const double most = std::max_element(points.begin(), points.end(), by_loss)->loss;
-  // The finest step that needs at most six; grown by products, so that it is the same double everywhere.
+  axis.low = std::min_element(points.begin(), points.end(), by_loss)->loss;
+  axis.high = std::max_element(points.begin(), points.end(), by_loss)->loss;
+  const double missing = kLeastLossRange - (axis.high - axis.low);
+  if (missing > 0) {
+    axis.low -= missing / 2;
+    axis.high += missing / 2;
+  }
+  // The finest step that needs at most seven ticks; grown by products, so that it is the same double everywhere.
   double decade = 1e-4;
-  for (int decimals = 4;; decade *= 10, decimals = std::max(0, decimals - 1)) {
+  for (axis.decimals = 4;; decade *= 10, axis.decimals = std::max(0, axis.decimals - 1)) {
     for (const int factor : {1, 2, 5}) {
       axis.step = decade * factor;
-      axis.low = std::floor(least / axis.step + kTieGuard) * axis.step;
-      const double steps = std::max(1.0, std::ceil((most - axis.low) / axis.step - kTieGuard));
-      axis.decimals = std::max(3, decimals);
-      axis.n_steps = static_cast<int>(std::min(steps, 6.0));
-      if (steps <= 6 || decade > 1e9) return axis;
+      if (!((axis.high - axis.low) / axis.step > 6 + kTieGuard)) return axis;
     }
   }
 }
@@ -116,8 +125,7 @@ std::string plot(const std::vector<ParetoPoint>& points, PlotSize size) {
   }
 
   std::vector<std::string> labels(size.rows);
-  for (int i = 0; i <= y.n_steps; ++i) {
-    const double value = y.low + y.step * i;
+  for (const double value : y.ticks()) {
     labels[size.rows - 1 - cell(y.place(value), size.rows)] = print_fixed(value, y.decimals);
   }
 

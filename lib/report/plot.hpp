@@ -24,14 +24,14 @@ struct ByteAxis {
 };
 [[nodiscard]] ByteAxis byte_axis(const std::vector<ParetoPoint>& points);
 
-// Loss range with whole steps of 1, 2 or 5 times a power of ten.
+// The range of the losses, with ticks at multiples of 1, 2 or 5 times a power of ten.
 struct LossAxis {
   double low = 0;
-  double step = 0.001;
-  int n_steps = 1;
-  int decimals = 3;
-  [[nodiscard]] double high() const { return low + step * n_steps; }
-  [[nodiscard]] double place(double value) const;  // 0 at low, 1 at high
+  double high = 0.001;
+  double step = 0.0002;
+  int decimals = 4;
+  [[nodiscard]] double place(double value) const;   // 0 at low, 1 at high
+  [[nodiscard]] std::vector<double> ticks() const;  // at most seven, low first
 };
 [[nodiscard]] LossAxis loss_axis(const std::vector<ParetoPoint>& points);
 

@@ -14,7 +14,8 @@ constexpr std::int64_t kHeadWidthMultiple = 8;  // coupled: every divisor of d_m
 constexpr std::int64_t kMaxHeadWidth = 512;
 constexpr std::int64_t kMaxDecoupledRatio = 2;  // n_heads * d_head <= 2 d_model: the quality prior knows no more
 
-// MLA ranks: those that were released or studied (DeepSeek, Kimi-K2, GLM-5: 512 + 64; MiniCPM3: 256 + 32; GLA paper: 256, 384,
+// MLA ranks: those that were released or studied (DeepSeek, Kimi-K2, GLM-5: 512 + 64; MiniCPM3: 256 + 32; the GLA paper:
+// 256, 384 and 512) and two above. Below 256 there is no evidence to rank by.
 const std::vector<std::int64_t> kKvLatents = {256, 384, 512, 768, 1024};
 const std::vector<std::int64_t> kQueryLatents = {0, 768, 1024, 1536, 2048};
 const std::vector<std::int64_t> kRopeWidths = {32, 64};

@@ -1,6 +1,7 @@
 #include "search/rank.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mha {
 namespace {
@@ -26,9 +27,9 @@ Ranking rank(const RankInput& in, std::size_t most) {
   std::sort(inside.begin(), inside.end(), [&](std::size_t a, std::size_t b) {
     return in.scored[a].objective != in.scored[b].objective ? in.scored[a].objective < in.scored[b].objective : a < b;
   });
-  int tie_class = 0;
+  int tie_class = 0, position = 0;
   std::vector<bool> placed(inside.size(), false);
-  for (std::size_t head = 0; head < inside.size() && ranking.order.size() < most;) {
+  for (std::size_t head = 0; head < inside.size();) {
     if (placed[head]) {
       ++head;
       continue;
@@ -47,20 +48,27 @@ Ranking rank(const RankInput& in, std::size_t most) {
     }
     ++tie_class;
     std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) { return tie_break_less(in, a, b); });
-    for (const std::size_t i : members) ranking.order.push_back({i, tie_class, true});
+    for (const std::size_t i : members) {
+      ++position;
+      if (ranking.order.size() < most) ranking.order.push_back({i, position, tie_class, true});
+    }
+    if (most == 1) return ranking;  // only the winner is wanted
   }
 
-  if (ranking.order.size() < most) {
-    std::sort(outside.begin(), outside.end(), [&](std::size_t a, std::size_t b) {
-      if (in.loss[a] != in.loss[b]) return in.loss[a] < in.loss[b];
-      return in.scored[a].objective != in.scored[b].objective ? in.scored[a].objective < in.scored[b].objective : a < b;
+  // Outside the slack: in the order in which relaxing it would let them in, cheapest first, as the rule would take them.
+  const auto steps = [&](std::size_t i) { return std::ceil((in.loss[i] - in.best_loss - in.slack) / kSlackStep); };
+  std::sort(outside.begin(), outside.end(), [&](std::size_t a, std::size_t b) {
+    if (steps(a) != steps(b)) return steps(a) < steps(b);
+    return in.scored[a].objective != in.scored[b].objective ? in.scored[a].objective < in.scored[b].objective : a < b;
+  });
+  for (const std::size_t i : outside) {
+    const bool unseen = std::none_of(ranking.order.begin(), ranking.order.end(), [&](const RankedIndex& place) {
+      return in.scored[place.index].layout.variant == in.scored[i].layout.variant;
     });
-    for (const std::size_t i : outside) {
-      if (ranking.order.size() >= most) break;
-      ranking.order.push_back({i, ++tie_class, false});
-    }
+    ++tie_class;
+    ++position;
+    if (ranking.order.size() < most || (unseen && most > 1)) ranking.order.push_back({i, position, tie_class, false});
   }
-  if (ranking.order.size() > most) ranking.order.resize(most);
   return ranking;
 }
 

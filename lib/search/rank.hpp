@@ -13,6 +13,9 @@ namespace mha {
 // parameters" differ by as much.
 inline constexpr double kCostTieBand = 0.01;
 
+// Nats by which the slack is relaxed when nothing inside it is feasible, and in which what lies outside it is ordered.
+inline constexpr double kSlackStep = 0.005;
+
 // One costed candidate, as small as ranking needs it.
 struct Scored {
   Layout layout;
@@ -47,12 +50,13 @@ struct RankInput {
 
 struct RankedIndex {
   std::size_t index = 0;
+  int position = 0;   // from 1, among all feasible candidates
   int tie_class = 0;  // from 1
   bool within_slack = false;
 };
 
 struct Ranking {
-  std::vector<RankedIndex> order;  // at most `most`
+  std::vector<RankedIndex> order;  // the first `most`, then the first of each variant that is not among them
   std::size_t within_slack = 0;    // of all
 };
 

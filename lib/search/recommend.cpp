@@ -14,8 +14,6 @@
 namespace mha {
 namespace {
 
-constexpr double kSlackStep = 0.005;  // nats; by which the slack is relaxed when nothing inside it is feasible
-
 struct Space {
   std::vector<Scored> scored;
   std::vector<std::vector<double>> loss;  // [preset][candidate]
@@ -234,7 +232,7 @@ Expected<Recommendation> recommend(const Request& request, const RuleSet& rules)
 
   for (const RankedIndex& place : ranking.order) {
     Ranked row;
-    row.rank = static_cast<int>(r.ranked.size()) + 1;
+    row.rank = place.position;
     row.tie_class = place.tie_class;
     const Scored& s = space.scored[place.index];
     row.candidate = problem.candidate(s.layout, s.format);

@@ -360,10 +360,10 @@ const std::vector<RequestField>& request_fields() {
 
       {"seq_len", K::length, "TOKENS", "sequence length that everything is priced at, such as 32k", "Workload",
        set_seq_len, get_seq_len},
-      {"batch", K::count, "N", "sequences decoded together (default 1)", "Workload",
-       set_count<&R::batch, 1, l::kMaxBatch>, get_count_above_one<&R::batch>},
       {"target", K::text, "NAME", "deployment target, such as h100-sxm (see: list targets)", "Workload",
        set_text<&R::target>, get_text<&R::target>},
+      {"batch", K::count, "N", "sequences decoded together (default 1)", "Workload",
+       set_count<&R::batch, 1, l::kMaxBatch>, get_count_above_one<&R::batch>},
       {"tensor_parallel", K::count, "N", "devices that share one copy of the model (default 1)", "Workload",
        set_count<&R::tensor_parallel, 1, l::kMaxTensorParallel>, get_count_above_one<&R::tensor_parallel>},
       {"dtype", K::text, "NAME", "weights and compute (default bf16; see: list dtypes)", "Workload",

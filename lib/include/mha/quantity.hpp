@@ -28,7 +28,7 @@ namespace mha {
 [[nodiscard]] std::string print_count(i128 value);            // 6.74B   (3 significant digits, decimal suffix)
 [[nodiscard]] std::string print_bytes(Bytes value);           // 2.50 GiB (binary, 3 significant digits; below 1 KiB "512 B")
 [[nodiscard]] std::string print_flops(Flops value);           // 1.08 PFLOP (decimal, 3 significant digits)
-[[nodiscard]] std::string print_length(std::int64_t tokens);  // 32k when a multiple of 1024, else 128,000
+[[nodiscard]] std::string print_length(std::int64_t tokens);  // 32k when a multiple of 1024, not of 1000; or 128,000
 [[nodiscard]] std::string print_seconds(double seconds);      // 12.3 ms (3 significant digits)
 [[nodiscard]] std::string print_fixed(double value, int decimals);  // locale-free
 

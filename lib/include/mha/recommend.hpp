@@ -116,7 +116,7 @@ struct Recommendation {
   double slack_relaxed_by = 0;
   double best_loss = 0;     // of the best layout of the space, deciding preset
   std::string best_notation;
-  std::vector<Ranked> ranked;  // the first `kMaxRanked`; [0] is the recommendation
+  std::vector<Ranked> ranked;  // the first kMaxRanked, then the best of each variant not among them; [0] is the recommendation
   std::int64_t ranked_total = 0;
   std::vector<std::string> tie_break_rules;  // in order, each with its source
   std::vector<RejectedRule> rejected;

@@ -43,7 +43,8 @@ std::string width_identity(const ReportContext& c, std::int64_t width) {
 }  // namespace
 
 void add_projection(Document& doc, const ReportContext& c) {
-  doc.paragraph(fmt::format("**{}** ({}): {}", variant_label(c.layout), c.layout.variant->name, literal(c.rec.reason)));
+  doc.paragraph(
+      fmt::format("**{}** ({}): {}", variant_label(c.layout), c.layout.variant->name, literal(sentence(c.rec.reason))));
   doc.paragraph(against_mha(c));
 }
 

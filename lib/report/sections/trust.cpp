@@ -87,11 +87,17 @@ void add_validation(Document& doc, const ReportContext& c) {
   }
   doc.table(std::move(counts));
   if (validation->tolerances.empty()) return;
-  doc.paragraph("Results that must agree, each within a bound from the sums of absolute products:");
-  Table bounds{{{"Results compared"}, {"Largest difference / bound", Align::right}, {"Verdict"}}, {}};
+  doc.paragraph(
+      "Outputs that must agree (unitless), each element within its own bound from the sum of absolute products:");
+  Table bounds{{{"Results compared"},
+                {"Largest difference", Align::right},
+                {"Bound", Align::right},
+                {"Largest difference / bound", Align::right},
+                {"Verdict"}},
+               {}};
   for (const ToleranceRow& row : validation->tolerances) {
-    bounds.rows.push_back(
-        {literal(row.quantity), print_fixed(row.difference, 4), row.within() ? "within" : "**outside**"});
+    bounds.rows.push_back({literal(row.quantity), scientific(row.max_abs), scientific(row.bound),
+                           scientific(row.difference), row.within() ? "within" : "**outside**"});
   }
   doc.table(std::move(bounds));
 }

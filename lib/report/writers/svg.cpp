@@ -81,8 +81,7 @@ std::string axes(const ByteAxis& x, const LossAxis& y, double width, double heig
     const double at = kLeft + x.place(value) * width;
     out += line(at, kTop, at, bottom, "grid") + text_at(at, bottom + 18, "x", print_bytes(value));
   }
-  for (int i = 0; i <= y.n_steps; ++i) {
-    const double value = y.low + y.step * i;
+  for (const double value : y.ticks()) {
     const double at = bottom - y.place(value) * height;
     out += line(kLeft, at, kLeft + width, at, "grid") + text_at(kLeft - 8, at + 4, "y", print_fixed(value, y.decimals));
   }

@@ -98,7 +98,7 @@ void add_summary(Document& doc, const Recommendation& r) {
   const Layout& l = winner.layout;
   const CacheSize& cache = winner.cost.cache;
   doc.heading(1, literal(layout_label(l, winner.notation)));
-  doc.paragraph(literal(r.reason));
+  doc.paragraph(fmt::format("{}: {}", variant_label(l), literal(sentence(r.reason))));
   Table t{{{""}, {""}}, {}};
   const auto row = [&t](const char* name, std::string value) { t.rows.push_back({name, std::move(value)}); };
   row("layout", l.variant->latent

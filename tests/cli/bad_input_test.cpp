@@ -102,8 +102,9 @@ TEST_CASE("every problem of a command line is reported at once") {
 
 TEST_CASE("a request that nothing satisfies says why and returns 1") {
   const Tool tool;
-  for (const std::string flags : {"--params 70B --seq-len 32k --target rpi5 --dtype f32",
-                                  "--params 1.3B --seq-len 32k --target h100-sxm --limit kv_bytes_per_token<=1"}) {
+  for (const std::string& flags :
+       std::vector<std::string>{"--params 70B --seq-len 32k --target rpi5 --dtype f32",
+                                "--params 1.3B --seq-len 32k --target h100-sxm --limit kv_bytes_per_token<=1"}) {
     CAPTURE(flags);
     const Ran ran = tool("recommend " + flags + " --out md:report.md --out json:-");
     CAPTURE(ran.err);

@@ -35,7 +35,7 @@ std::vector<std::string> flags_of_file(const std::string& format) {
 TEST_CASE("a request file gives the same bytes as the flags it stands for") {
   const Tool tool;
   tool.write("request.yaml", kFile);
-  for (const std::string format : {"txt", "md", "json", "svg"}) {
+  for (const std::string& format : std::vector<std::string>{"txt", "md", "json", "svg"}) {
     CAPTURE(format);
     const Ran from_file = tool("recommend request.yaml --out " + format + ":-");
     const Ran from_flags = tool.run(flags_of_file(format));

@@ -22,7 +22,7 @@ TEST_CASE("help and version go to standard output") {
   const Ran help = tool("--help");
   CHECK(help.exit_code == 0);
   CHECK(help.err.empty());
-  for (const std::string verb : {"recommend", "explain", "validate", "check", "list"}) {
+  for (const std::string& verb : std::vector<std::string>{"recommend", "explain", "validate", "check", "list"}) {
     CAPTURE(verb);
     CHECK(contains(help.out, "\n  " + verb + " "));
     const Ran page = tool(verb + " --help");
@@ -38,8 +38,9 @@ TEST_CASE("help and version go to standard output") {
 TEST_CASE("help of a verb that takes a request shows its fields by group") {
   const Tool tool;
   const std::string page = tool("recommend --help").out;
-  for (const std::string part : {"\nModel:\n", "\nLayout:\n", "\nWorkload:\n", "\nObjective:\n", "--seq-len TOKENS",
-                                 "--n-kv-heads N", "--decoupled[=false]", "--out FORMAT:PATH"}) {
+  for (const std::string& part :
+       std::vector<std::string>{"\nModel:\n", "\nLayout:\n", "\nWorkload:\n", "\nObjective:\n", "--seq-len TOKENS",
+                                "--n-kv-heads N", "--decoupled[=false]", "--out FORMAT:PATH"}) {
     CAPTURE(part);
     CHECK(contains(page, part));
   }
@@ -111,8 +112,9 @@ TEST_CASE("check holds a pinned layout to the limits of its request file") {
 
 TEST_CASE("a bad assertion is bad input") {
   const Tool tool;
-  for (const std::string text : {"kv_bytes_per_token", "kv_bytes_per_token <= ", "<= 3", "kv_bytes_per_token =< 3",
-                                 "kv_bytes_per_token <= 3 apples", "decode_seconds < 5", "nonsense <= 3"}) {
+  for (const std::string& text :
+       std::vector<std::string>{"kv_bytes_per_token", "kv_bytes_per_token <= ", "<= 3", "kv_bytes_per_token =< 3",
+                                "kv_bytes_per_token <= 3 apples", "decode_seconds < 5", "nonsense <= 3"}) {
     CAPTURE(text);
     const Ran ran =
         tool.run({"check", "--params", "1.3B", "--seq-len", "32k", "--target", "h100-sxm", "--assert", text});
@@ -123,8 +125,9 @@ TEST_CASE("a bad assertion is bad input") {
 
 TEST_CASE("validate counts what the cost model says") {
   const Tool tool;
-  for (const std::string line : {"validate " + kRequest, "validate " + kPinned,
-                                 "validate " + kRequest + " --variants mla --priority inference"}) {
+  for (const std::string& line :
+       std::vector<std::string>{"validate " + kRequest, "validate " + kPinned,
+                                "validate " + kRequest + " --variants mla --priority inference"}) {
     CAPTURE(line);
     const Ran ran = tool(line);
     CAPTURE(ran.err);

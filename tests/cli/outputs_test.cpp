@@ -112,8 +112,9 @@ TEST_CASE("a full disk is an error and the other files of the run stay as they w
 TEST_CASE("standard output that is full, closed or not read is an error") {
   const Tool tool;
   for (const Stdout where : {Stdout::full_disk, Stdout::closed, Stdout::broken_pipe}) {
-    for (const std::string line : {"recommend " + kRequest + " --out json:- --out md:report.md", std::string("--help"),
-                                   std::string("list targets"), "explain " + kRequest}) {
+    for (const std::string& line :
+         std::vector<std::string>{"recommend " + kRequest + " --out json:- --out md:report.md", std::string("--help"),
+                                  std::string("list targets"), "explain " + kRequest}) {
       CAPTURE(static_cast<int>(where));
       CAPTURE(line);
       std::vector<std::string> words;
@@ -135,9 +136,9 @@ TEST_CASE("two outputs to one place are refused") {
   const Tool tool;
   fs::create_directory(tool.folder() + "/folder");
   fs::create_symlink("report.md", tool.folder() + "/link.md");
-  for (const std::string outs :
-       {"--out md:report.md --out txt:report.md", "--out json:- --out txt:-",
-        "--out md:report.md --out txt:./folder/../report.md", "--out txt:report.md --out txt:link.md"}) {
+  for (const std::string& outs : std::vector<std::string>{
+           "--out md:report.md --out txt:report.md", "--out json:- --out txt:-",
+           "--out md:report.md --out txt:./folder/../report.md", "--out txt:report.md --out txt:link.md"}) {
     CAPTURE(outs);
     const Ran ran = tool("recommend " + kRequest + " " + outs);
     CHECK(ran.exit_code == 3);
