@@ -13,8 +13,12 @@ const Variant* find_variant(std::string_view id) {
   return nullptr;
 }
 
-AttentionPlan lower(const Layout& layout, std::int64_t d_model) { return layout.variant->lower(layout, d_model); }
+AttentionPlan lower(const Layout& layout, std::int64_t d_model) {
+  return layout.variant->lower(layout, d_model);
+}
 
-std::string notation(const Layout& layout) { return layout.variant->notation(layout); }
+std::string notation(const Layout& layout) {
+  return layout.variant->notation(layout);
+}
 
 }  // namespace mha

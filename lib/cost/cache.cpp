@@ -1,6 +1,7 @@
 // KV-cache payload: elements of the plan's entries, stored row by row in the K or the V format.
-#include "cost/sharding.hpp"
 #include "mha/cost.hpp"
+
+#include "cost/sharding.hpp"
 
 namespace mha {
 
@@ -11,8 +12,7 @@ CacheSize cache_size(const ModelShape& shape, const AttentionPlan& plan, CacheFo
   for (const CacheEntry& entry : plan.cache) {
     const StorageFormat& format = entry.part == KvPart::key ? *formats.key : *formats.value;
     const Bytes row = format.row_bytes(entry.row_elements);
-    const i128 rows_on_rank =
-        on_one_rank(entry.n_rows, entry.sharding, entry.n_rows, tensor_parallel);
+    const i128 rows_on_rank = on_one_rank(entry.n_rows, entry.sharding, entry.n_rows, tensor_parallel);
     size.elements_per_token_per_layer += Elements(i128{entry.n_rows} * entry.row_elements);
     size.per_token_per_layer += row * entry.n_rows;
     per_rank_layer += row * rows_on_rank;

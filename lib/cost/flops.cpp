@@ -55,23 +55,28 @@ PathCrossover path_crossover(const AttentionPlan& plan, std::int64_t n_past) {
   // fixed extra per pair.
   crossover.decode_context = first_where([&](std::int64_t past) {
     const Step step{past, 1};
-    return attention_macs(absorbed, step, FlopConvention::causal) < attention_macs(expanded, step, FlopConvention::causal);
+    return attention_macs(absorbed, step, FlopConvention::causal) <
+           attention_macs(expanded, step, FlopConvention::causal);
   });
   crossover.chunk_tokens = first_where([&](std::int64_t fresh) {
     const Step step{n_past, fresh};
-    return attention_macs(expanded, step, FlopConvention::causal) < attention_macs(absorbed, step, FlopConvention::causal);
+    return attention_macs(expanded, step, FlopConvention::causal) <
+           attention_macs(absorbed, step, FlopConvention::causal);
   });
   return crossover;
 }
 
-FlopCount count_flops(const ModelShape& shape, const AttentionPlan& plan, std::int64_t n_ctx, FlopConvention convention) {
+FlopCount count_flops(const ModelShape& shape, const AttentionPlan& plan, std::int64_t n_ctx,
+                      FlopConvention convention) {
   FlopCount count;
   const Step prefill{0, n_ctx}, decode{n_ctx - 1, 1};
   const i128 layers = shape.n_layers;
   const MultiplyAdds rest = ffn_macs_per_token(shape) * layers + lm_head_macs_per_token(shape);
   // Training runs expanded or absorbed, whichever is cheaper for a whole sequence, as prefill does.
-  const MultiplyAdds over_prompt = attention_macs(plan.paths[cheaper_path(plan, prefill, convention)], prefill, convention) * layers;
-  const MultiplyAdds over_step = attention_macs(plan.paths[cheaper_path(plan, decode, convention)], decode, convention) * layers;
+  const MultiplyAdds over_prompt =
+      attention_macs(plan.paths[cheaper_path(plan, prefill, convention)], prefill, convention) * layers;
+  const MultiplyAdds over_step =
+      attention_macs(plan.paths[cheaper_path(plan, decode, convention)], decode, convention) * layers;
   count.prefill_attention = flops_of(over_prompt);
   count.prefill = flops_of(over_prompt + rest * n_ctx);
   count.decode_attention = flops_of(over_step);

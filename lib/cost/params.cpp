@@ -10,7 +10,9 @@ i128 norm_params(const ModelShape& shape) {
   return one * (2 * i128{shape.n_layers} + 1);
 }
 
-i128 ffn_matrices(const ModelShape& shape) { return shape.gated_ffn ? 3 : 2; }
+i128 ffn_matrices(const ModelShape& shape) {
+  return shape.gated_ffn ? 3 : 2;
+}
 
 }  // namespace
 

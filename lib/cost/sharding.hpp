@@ -14,11 +14,15 @@ namespace mha {
 }
 
 // Share of `total` (elements, or columns) that one rank holds; `n_kv_heads` is the number of KV heads `total` is made of.
-[[nodiscard]] inline i128 on_one_rank(i128 total, Sharding sharding, std::int64_t n_kv_heads, std::int64_t tensor_parallel) {
+[[nodiscard]] inline i128 on_one_rank(i128 total, Sharding sharding, std::int64_t n_kv_heads,
+                                      std::int64_t tensor_parallel) {
   switch (sharding) {
-    case Sharding::split_heads: return (total + tensor_parallel - 1) / tensor_parallel;
-    case Sharding::split_kv_heads: return total / n_kv_heads * kv_heads_per_rank(n_kv_heads, tensor_parallel);
-    case Sharding::replicated: return total;
+    case Sharding::split_heads:
+      return (total + tensor_parallel - 1) / tensor_parallel;
+    case Sharding::split_kv_heads:
+      return total / n_kv_heads * kv_heads_per_rank(n_kv_heads, tensor_parallel);
+    case Sharding::replicated:
+      return total;
   }
   return total;
 }

@@ -2,8 +2,9 @@
 // one after the other, so each has its own roofline and the times add. Communication between ranks is not in it.
 #include <algorithm>
 
-#include "cost/sharding.hpp"
 #include "mha/cost.hpp"
+
+#include "cost/sharding.hpp"
 
 namespace mha {
 namespace {
@@ -15,7 +16,8 @@ struct RankWeights {
 };
 
 // Rows of the vocabulary and columns of the feed-forward are split like heads.
-RankWeights weights_on_rank(const ModelShape& shape, const AttentionPlan& plan, const ParamCount& params, std::int64_t tp) {
+RankWeights weights_on_rank(const ModelShape& shape, const AttentionPlan& plan, const ParamCount& params,
+                            std::int64_t tp) {
   RankWeights rank;
   for (const WeightMatrix& m : plan.matrices) {
     const i128 elements = i128{m.rows} * m.cols + (m.bias ? m.cols : 0);
@@ -65,8 +67,7 @@ StepTime step_time(const StepInput& in) {
     if (m.sharding == Sharding::replicated) replicated += i128{m.rows} * m.cols;
   replicated *= in.step.n_new;
   const i128 rest = (ffn_macs_per_token(in.shape) * layers + lm_head_macs_per_token(in.shape)).value() * in.step.n_new;
-  const i128 product_macs =
-      sequences * (layers * replicated + (layers * (products - replicated) + rest + tp - 1) / tp);
+  const i128 product_macs = sequences * (layers * replicated + (layers * (products - replicated) + rest + tp - 1) / tp);
   const i128 cache_macs = sequences * ((layers * over_cache + tp - 1) / tp);
   time.flops = flops_of(MultiplyAdds(product_macs + cache_macs));
 
@@ -75,7 +76,8 @@ StepTime step_time(const StepInput& in) {
   time.traffic.cache_read = in.cache.per_rank_per_token * context * sequences;
   time.traffic.cache_write = in.cache.per_rank_per_token * in.step.n_new * sequences;
   // Written once and read once, by the heads of this rank.
-  time.traffic.scratch = format.row_bytes(1) * (2 * layers * ((path.scratch_per_context_token * context + tp - 1) / tp) * sequences);
+  time.traffic.scratch =
+      format.row_bytes(1) * (2 * layers * ((path.scratch_per_context_token * context + tp - 1) / tp) * sequences);
 
   const double bandwidth = in.target.bandwidth_per_s.value, peak = *in.target.peak(format.compute_peak);
   const Bytes cache_bytes = time.traffic.cache_read + time.traffic.cache_write + time.traffic.scratch;

@@ -1,13 +1,13 @@
-// The counting reference kernel: one attention layer in float64, written from the definition (project, split heads, scaled
-// dot product, causal softmax, combine, output projection) and never from an AttentionPlan, so that its counts can contradict
-// the cost model. Not fast, and not for use in a model.
+// The counting reference kernel: one attention layer in float64, written from the definition (project, split heads,
+// scaled dot product, causal softmax, combine, output projection) and never from an AttentionPlan, so that its counts
+// can contradict the cost model. Not fast, and not for use in a model.
 //
 // What is counted, each where the work is done: multiply-adds of matrix products by term, weights read, elements in the
 // cache, exponentials. Bias additions, norms, rotations and the arithmetic of softmax are carried out but are no matrix
 // products and are not counted. Masked pairs are never computed, so pair terms follow the causal triangle.
 //
-// Every number carries a bound on its rounding error, see oracle/arithmetic.hpp. MHA, MQA and GQA are computed without a
-// rotary embedding, which is a property of the model around them and changes no count; MLA rotates its rotary parts.
+// Every number carries a bound on its rounding error, see oracle/arithmetic.hpp. MHA, MQA and GQA are computed without
+// a rotary embedding, which is a property of the model around them and changes no count; MLA rotates its rotary parts.
 #pragma once
 
 #include <map>
@@ -51,9 +51,11 @@ struct Rows {  // [n x width], row-major
   std::vector<double> error;  // |value - exact| <= error
 };
 
-// y[cols] = x[rows] * W[rows x cols] (+ bias[cols]). Small matrices are stored whole. The rows of a large one are windows, at
-// random places, of one pool of random numbers: 10^8 weights then need neither a gigabyte nor the time to fill it, while two
-// rows, and two heads in a row, still differ.
+inline constexpr std::int64_t kPool = std::int64_t{1} << 18;  // elements: 2 MiB, in reach of a second-level cache
+
+// y[cols] = x[rows] * W[rows x cols] (+ bias[cols]). Small matrices are stored whole. The rows of a large one are
+// windows, at random places, of one pool of random numbers: 10^8 weights then need neither a gigabyte nor the time to
+// fill it, while two rows, and two heads in a row, still differ.
 struct Matrix {
   [[nodiscard]] const double* row(std::int64_t i) const {
     return value.data() + row_start[static_cast<std::size_t>(i)];
@@ -102,8 +104,8 @@ class Cache {
 
 struct Path {
   std::string_view name;  // "direct", "expanded", "absorbed"
-  // Appends x [n_new x d_model] to the cache and returns the layer's output [n_new x d_model]. n_new = 1 is decode, an empty
-  // cache is prefill, everything between is a chunk.
+  // Appends x [n_new x d_model] to the cache and returns the layer's output [n_new x d_model]. n_new = 1 is decode, an
+  // empty cache is prefill, everything between is a chunk.
   Rows (*forward)(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts) = nullptr;
 };
 

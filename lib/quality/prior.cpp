@@ -22,8 +22,8 @@ double small_head(const QualityPreset& preset, double d_head) {
 
 }  // namespace
 
-LossDelta predict_loss(const QualityPreset& preset, const Layout& layout, const AttentionPlan& plan, std::int64_t d_model,
-                       Params params, Params reference_params) {
+LossDelta predict_loss(const QualityPreset& preset, const Layout& layout, const AttentionPlan& plan,
+                       std::int64_t d_model, Params params, Params reference_params) {
   LossDelta delta;
   const double n = params.as_double(), n_reference = reference_params.as_double();
   if (params != reference_params)
@@ -42,7 +42,8 @@ LossDelta predict_loss(const QualityPreset& preset, const Layout& layout, const 
     if (plan.kv_width < preset.narrow_kv_width && n_reference >= preset.narrow_kv_params)
       delta.guards += preset.narrow_kv_penalty;
   }
-  if (const auto offset = preset.variant_offset.find(std::string(layout.variant->id)); offset != preset.variant_offset.end())
+  if (const auto offset = preset.variant_offset.find(std::string(layout.variant->id));
+      offset != preset.variant_offset.end())
     delta.variant = offset->second;
   delta.guards += small_head(preset, static_cast<double>(layout.d_head));
   if (layout.n_heads == 1) delta.guards += preset.one_or_two_heads;

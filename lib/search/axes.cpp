@@ -9,7 +9,8 @@ namespace mha {
 namespace {
 
 // Head widths that some runtime has a kernel for (rules/kernels), used when heads need not fill d_model exactly.
-const std::vector<std::int64_t> kHeadWidths = {16, 24, 32, 40, 48, 64, 72, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 512};
+const std::vector<std::int64_t> kHeadWidths = {16,  24,  32,  40,  48,  64,  72,  80,  96,
+                                               112, 128, 144, 160, 192, 224, 256, 320, 512};
 constexpr std::int64_t kHeadWidthMultiple = 8;  // coupled: every divisor of d_model that is a multiple of this
 constexpr std::int64_t kMaxHeadWidth = 512;
 constexpr std::int64_t kMaxDecoupledRatio = 2;  // n_heads * d_head <= 2 d_model: the quality prior knows no more
@@ -67,7 +68,8 @@ std::vector<const Variant*> allowed_variants(const Request& request) {
   const bool latent_pin = request.d_kv_latent || request.d_q_latent || request.d_nope || request.d_rope;
   std::vector<const Variant*> allowed;
   for (const Variant* variant : variants())
-    if (ids.empty() ? !(variant->latent ? request.n_kv_heads.has_value() : latent_pin) : std::find(ids.begin(), ids.end(), variant->id) != ids.end())
+    if (ids.empty() ? !(variant->latent ? request.n_kv_heads.has_value() : latent_pin)
+                    : std::find(ids.begin(), ids.end(), variant->id) != ids.end())
       allowed.push_back(variant);
   return allowed;
 }

@@ -3,17 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost/sharding.hpp"
 #include "mha/quantity.hpp"
+
+#include "cost/sharding.hpp"
 
 namespace mha {
 namespace {
 
-std::string num(std::int64_t value) { return std::to_string(value); }
-std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
-double real(std::int64_t value) { return static_cast<double>(value); }
+std::string num(std::int64_t value) {
+  return std::to_string(value);
+}
+std::int64_t whole(double value) {
+  return static_cast<std::int64_t>(value);
+}
+double real(std::int64_t value) {
+  return static_cast<double>(value);
+}
 
-std::string percent(double part, double whole_value) { return print_fixed(100 * part / whole_value, 1) + " %"; }
+std::string percent(double part, double whole_value) {
+  return print_fixed(100 * part / whole_value, 1) + " %";
+}
 
 // ---- Head width ----
 
@@ -23,7 +32,8 @@ Outcome d_head_min(const ConstraintInput& in, const Thresholds& t) {
 }
 Explanation explain_d_head_min(const ConstraintInput&, const Thresholds&, const Outcome& o) {
   const std::int64_t gap = std::abs(whole(o.actual - o.limit));
-  return {o.met ? num(gap) + " above" : num(gap) + " below", "d_head " + num(whole(o.actual)) + (o.met ? " is at least " : " is below ") + num(whole(o.limit))};
+  return {o.met ? num(gap) + " above" : num(gap) + " below",
+          "d_head " + num(whole(o.actual)) + (o.met ? " is at least " : " is below ") + num(whole(o.limit))};
 }
 
 Outcome d_head_max(const ConstraintInput& in, const Thresholds& t) {
@@ -33,9 +43,13 @@ Outcome d_head_max(const ConstraintInput& in, const Thresholds& t) {
 }
 Explanation explain_d_head_max(const ConstraintInput& in, const Thresholds&, const Outcome& o) {
   const std::string width = num(whole(o.actual)), limit = num(whole(o.limit));
-  if (o.actual <= o.limit) return {num(whole(o.limit - o.actual)) + " below", "head width " + width + " is at most " + limit};
-  if (o.met) return {num(whole(o.actual - o.limit)) + " above", "head width " + width + " is above " + limit + "; stated reason: " + in.request.d_head_reason};
-  return {num(whole(o.actual - o.limit)) + " above", "head width " + width + " is above " + limit + " and --d-head-reason is not given"};
+  if (o.actual <= o.limit)
+    return {num(whole(o.limit - o.actual)) + " below", "head width " + width + " is at most " + limit};
+  if (o.met)
+    return {num(whole(o.actual - o.limit)) + " above",
+            "head width " + width + " is above " + limit + "; stated reason: " + in.request.d_head_reason};
+  return {num(whole(o.actual - o.limit)) + " above",
+          "head width " + width + " is above " + limit + " and --d-head-reason is not given"};
 }
 
 Outcome d_head_alignment(const ConstraintInput& in, const Thresholds& t) {
@@ -44,7 +58,8 @@ Outcome d_head_alignment(const ConstraintInput& in, const Thresholds& t) {
   return {met, real(in.layout.d_head), t[0]};
 }
 Explanation explain_d_head_alignment(const ConstraintInput& in, const Thresholds& t, const Outcome& o) {
-  return {o.met ? "exact" : num(in.layout.d_head % whole(t[0])) + " over", "d_head " + num(in.layout.d_head) + (o.met ? " is" : " is not") + " a multiple of " + num(whole(t[0]))};
+  return {o.met ? "exact" : num(in.layout.d_head % whole(t[0])) + " over",
+          "d_head " + num(in.layout.d_head) + (o.met ? " is" : " is not") + " a multiple of " + num(whole(t[0]))};
 }
 
 Outcome kv_block_divides(const ConstraintInput& in, const Thresholds&) {
@@ -58,7 +73,9 @@ Outcome kv_block_divides(const ConstraintInput& in, const Thresholds&) {
 }
 Explanation explain_kv_block_divides(const ConstraintInput&, const Thresholds&, const Outcome& o) {
   if (o.met) return {"exact", "cache rows are whole blocks of their format"};
-  return {num(whole(o.actual) % whole(o.limit)) + " over", "a cache row of " + num(whole(o.actual)) + " elements is not a whole number of blocks of " + num(whole(o.limit))};
+  return {
+      num(whole(o.actual) % whole(o.limit)) + " over",
+      "a cache row of " + num(whole(o.actual)) + " elements is not a whole number of blocks of " + num(whole(o.limit))};
 }
 
 // ---- Standing rules on variants ----
@@ -69,14 +86,16 @@ Outcome mha_long_context(const ConstraintInput& in, const Thresholds& t) {
   return {!bad, real(in.layout.n_heads), t[0]};
 }
 Explanation explain_mha_long_context(const ConstraintInput& in, const Thresholds& t, const Outcome& o) {
-  if (o.met) return {"", "not MHA with more than " + num(whole(t[0])) + " heads beyond " + print_length(whole(t[1])) + " tokens"};
+  if (o.met)
+    return {"",
+            "not MHA with more than " + num(whole(t[0])) + " heads beyond " + print_length(whole(t[1])) + " tokens"};
   std::int64_t kv = in.layout.n_heads;
   while (kv % 2 == 0 && kv > 8) kv /= 2;
   return {num(in.layout.n_heads - whole(t[0])) + " heads over",
-          "MHA with " + num(in.layout.n_heads) + " heads caches " + print_bytes(in.cost.cache.per_token) + " a token, " +
-              print_bytes(in.cost.cache.per_sequence) + " a sequence of " + print_length(in.workload.n_ctx) +
-              " tokens; GQA " + num(in.layout.n_heads) + "/" + num(kv) + "/" + num(in.layout.d_head) + " caches " +
-              num(in.layout.n_heads / kv) + " times less"};
+          "MHA with " + num(in.layout.n_heads) + " heads caches " + print_bytes(in.cost.cache.per_token) +
+              " a token, " + print_bytes(in.cost.cache.per_sequence) + " a sequence of " +
+              print_length(in.workload.n_ctx) + " tokens; GQA " + num(in.layout.n_heads) + "/" + num(kv) + "/" +
+              num(in.layout.d_head) + " caches " + num(in.layout.n_heads / kv) + " times less"};
 }
 
 Outcome mla_min_params(const ConstraintInput& in, const Thresholds& t) {
@@ -89,8 +108,10 @@ Outcome mla_min_params(const ConstraintInput& in, const Thresholds& t) {
 Explanation explain_mla_min_params(const ConstraintInput& in, const Thresholds& t, const Outcome& o) {
   if (!in.layout.variant->latent) return {"", "not MLA"};
   return {print_count(static_cast<i128>(std::abs(o.actual - o.limit))) + (o.actual < o.limit ? " below" : " above"),
-          o.met ? "MLA at " + print_count(static_cast<i128>(o.actual)) + " parameters" + (o.actual < t[0] ? ", asked for by --variants" : "")
-                : "MLA is not proposed below " + print_count(static_cast<i128>(t[0])) + " parameters unless --variants names it"};
+          o.met ? "MLA at " + print_count(static_cast<i128>(o.actual)) + " parameters" +
+                      (o.actual < t[0] ? ", asked for by --variants" : "")
+                : "MLA is not proposed below " + print_count(static_cast<i128>(t[0])) +
+                      " parameters unless --variants names it"};
 }
 
 Outcome min_layers(const ConstraintInput& in, const Thresholds& t) {
@@ -110,19 +131,23 @@ Outcome memory_fits(const ConstraintInput& in, const Thresholds& t) {
 Explanation explain_memory_fits(const ConstraintInput& in, const Thresholds&, const Outcome& o) {
   const Bytes gap(static_cast<i128>(std::abs(o.limit - o.actual)));
   return {print_bytes(gap) + (o.met ? " free" : " over"),
-          "weights " + print_bytes(in.cost.weights_per_rank) + " + cache " + print_bytes(in.cost.cache.per_rank_batch) + " a device against " +
-              print_bytes(Bytes(static_cast<i128>(o.limit))) + " (" + print_bytes(in.rules.target.memory.value) + " less a reserve of " +
+          "weights " + print_bytes(in.cost.weights_per_rank) + " + cache " + print_bytes(in.cost.cache.per_rank_batch) +
+              " a device against " + print_bytes(Bytes(static_cast<i128>(o.limit))) + " (" +
+              print_bytes(in.rules.target.memory.value) + " less a reserve of " +
               print_bytes(in.rules.target.reserve.value) + ")"};
 }
 
 Outcome tp_legal(const ConstraintInput& in, const Thresholds&) {
-  return {tensor_parallel_legal(in.layout, in.workload.tensor_parallel), real(in.layout.n_heads), real(in.workload.tensor_parallel)};
+  return {tensor_parallel_legal(in.layout, in.workload.tensor_parallel), real(in.layout.n_heads),
+          real(in.workload.tensor_parallel)};
 }
 Explanation explain_tp_legal(const ConstraintInput& in, const Thresholds&, const Outcome& o) {
   const std::string degree = num(in.workload.tensor_parallel);
-  if (o.met) return {"exact", "heads split over " + degree + (in.workload.tensor_parallel == 1 ? " device" : " devices")};
+  if (o.met)
+    return {"exact", "heads split over " + degree + (in.workload.tensor_parallel == 1 ? " device" : " devices")};
   if (in.layout.n_heads % in.workload.tensor_parallel != 0)
-    return {num(in.layout.n_heads % in.workload.tensor_parallel) + " over", num(in.layout.n_heads) + " query heads do not split over " + degree + " devices"};
+    return {num(in.layout.n_heads % in.workload.tensor_parallel) + " over",
+            num(in.layout.n_heads) + " query heads do not split over " + degree + " devices"};
   return {"", num(in.layout.n_kv_heads) + " KV heads neither split over " + degree + " devices nor replicate evenly"};
 }
 
@@ -133,20 +158,23 @@ Outcome params_budget(const ConstraintInput& in, const Thresholds& t) {
 }
 Explanation explain_params_budget(const ConstraintInput& in, const Thresholds&, const Outcome& o) {
   if (in.budget == Params(0)) return {"", "no budget given"};
-  return {percent(o.actual, 1), print_grouped(in.cost.params.total.value()) + " parameters are " + percent(std::abs(o.actual), 1) +
-                                    (o.actual < 0 ? " below" : " above") + " the budget of " + print_count(in.budget.value()) +
-                                    " (tolerance " + percent(o.limit, 1) + ")"};
+  return {percent(o.actual, 1), print_grouped(in.cost.params.total.value()) + " parameters are " +
+                                    percent(std::abs(o.actual), 1) + (o.actual < 0 ? " below" : " above") +
+                                    " the budget of " + print_count(in.budget.value()) + " (tolerance " +
+                                    percent(o.limit, 1) + ")"};
 }
 
 // ---- Flags ----
 
 Outcome narrow_kv(const ConstraintInput& in, const Thresholds& t) {
-  const bool narrow = !in.layout.variant->latent && real(in.plan.kv_width) < t[0] && in.cost.params.total.as_double() >= t[1];
+  const bool narrow =
+      !in.layout.variant->latent && real(in.plan.kv_width) < t[0] && in.cost.params.total.as_double() >= t[1];
   return {!narrow, real(in.plan.kv_width), t[0]};
 }
 Explanation explain_narrow_kv(const ConstraintInput&, const Thresholds&, const Outcome& o) {
   return {num(std::abs(whole(o.actual - o.limit))) + (o.actual < o.limit ? " below" : " above"),
-          "KV width " + num(whole(o.actual)) + (o.met ? "" : " is narrower than any release of 1B or more parameters since 2024")};
+          "KV width " + num(whole(o.actual)) +
+              (o.met ? "" : " is narrower than any release of 1B or more parameters since 2024")};
 }
 
 Outcome large_group(const ConstraintInput& in, const Thresholds& t) {
@@ -163,7 +191,8 @@ Outcome steep_attention_width(const ConstraintInput& in, const Thresholds& t) {
   return {ratio >= t[0], ratio, t[0]};
 }
 Explanation explain_steep(const ConstraintInput& in, const Thresholds&, const Outcome& o) {
-  return {print_fixed(o.actual - o.limit, 2), "attention width " + num(in.plan.attention_width) + " is " + print_fixed(o.actual, 2) + " of d_model"};
+  return {print_fixed(o.actual - o.limit, 2),
+          "attention width " + num(in.plan.attention_width) + " is " + print_fixed(o.actual, 2) + " of d_model"};
 }
 
 Outcome mlp_ratio(const ConstraintInput& in, const Thresholds& t) {
@@ -171,7 +200,8 @@ Outcome mlp_ratio(const ConstraintInput& in, const Thresholds& t) {
   return {ratio >= t[0] && ratio <= t[1], ratio, ratio < t[0] ? t[0] : t[1]};
 }
 Explanation explain_mlp_ratio(const ConstraintInput&, const Thresholds& t, const Outcome& o) {
-  return {print_fixed(o.actual - o.limit, 2), "feed-forward has " + print_fixed(o.actual, 2) + " times the parameters of attention; the studies cover " +
+  return {print_fixed(o.actual - o.limit, 2), "feed-forward has " + print_fixed(o.actual, 2) +
+                                                  " times the parameters of attention; the studies cover " +
                                                   print_fixed(t[0], 1) + " to " + print_fixed(t[1], 1)};
 }
 
@@ -181,7 +211,8 @@ Outcome kernel_support(const ConstraintInput& in, const Thresholds&) {
   return {in.rules.kernels.empty() || taken > 0, real(taken), real(static_cast<std::int64_t>(in.rules.kernels.size()))};
 }
 Explanation explain_kernel_support(const ConstraintInput&, const Thresholds&, const Outcome& o) {
-  return {"", num(whole(o.actual)) + " of " + num(whole(o.limit)) + " attention kernels listed for the target take this layout unpadded"};
+  return {"", num(whole(o.actual)) + " of " + num(whole(o.limit)) +
+                  " attention kernels listed for the target take this layout unpadded"};
 }
 
 }  // namespace
@@ -250,20 +281,30 @@ Expected<std::vector<ActiveConstraint>> activate(const RuleSet& rules) {
 
 Verdict verdict(const ActiveConstraint& active, const ConstraintInput& in, const Outcome& outcome) {
   const Explanation explanation = active.constraint->explain(in, active.thresholds, outcome);
-  return {std::string(active.constraint->id), active.reject, outcome.met, outcome.actual, outcome.limit, explanation.margin, explanation.why};
+  return {std::string(active.constraint->id),
+          active.reject,
+          outcome.met,
+          outcome.actual,
+          outcome.limit,
+          explanation.margin,
+          explanation.why};
 }
 
 namespace {
 
-std::string latent_pair(const Layout& layout) { return num(layout.d_kv_latent) + "+" + num(layout.d_rope); }
+std::string latent_pair(const Layout& layout) {
+  return num(layout.d_kv_latent) + "+" + num(layout.d_rope);
+}
 
 bool takes_width(const KernelSupport& kernel, std::int64_t width) {
-  if (!kernel.d_head.empty()) return std::find(kernel.d_head.begin(), kernel.d_head.end(), width) != kernel.d_head.end();
+  if (!kernel.d_head.empty())
+    return std::find(kernel.d_head.begin(), kernel.d_head.end(), width) != kernel.d_head.end();
   return width <= kernel.d_head_max && width % std::max<std::int64_t>(1, kernel.d_head_multiple) == 0;
 }
 
 bool takes_group(const KernelSupport& kernel, std::int64_t group) {
-  return kernel.group_sizes.empty() || std::find(kernel.group_sizes.begin(), kernel.group_sizes.end(), group) != kernel.group_sizes.end();
+  return kernel.group_sizes.empty() ||
+         std::find(kernel.group_sizes.begin(), kernel.group_sizes.end(), group) != kernel.group_sizes.end();
 }
 
 }  // namespace
@@ -273,7 +314,8 @@ bool kernel_takes(const KernelSupport& kernel, const Layout& layout) {
     if (kernel.latent.empty()) return false;
     return std::find(kernel.latent.begin(), kernel.latent.end(), latent_pair(layout)) != kernel.latent.end();
   }
-  return layout.d_head == layout.d_value && takes_width(kernel, layout.d_head) && takes_group(kernel, layout.group_size());
+  return layout.d_head == layout.d_value && takes_width(kernel, layout.d_head) &&
+         takes_group(kernel, layout.group_size());
 }
 
 KernelFit kernel_fit(const KernelSupport& kernel, const Layout& layout) {

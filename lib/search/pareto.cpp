@@ -15,7 +15,8 @@ std::vector<std::size_t> pareto_front(const std::vector<CostPoint>& points) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) { return std::tuple(points[i].loss, points[i].decode_s, points[i].memory); };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::tuple(key(a), a) < std::tuple(key(b), b); });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return std::tuple(key(a), a) < std::tuple(key(b), b); });
 
   std::map<double, double> staircase;  // decode -> memory, both strictly monotone
   std::vector<std::size_t> front;

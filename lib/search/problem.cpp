@@ -45,8 +45,10 @@ std::vector<CacheFormats> searched_formats(const Request& request) {
   if (ids.empty()) ids.push_back(request.dtype);
   std::vector<CacheFormats> formats;
   for (const std::string& id : ids) {
-    CacheFormats pair{find_format(request.k_dtype.empty() ? id : request.k_dtype), find_format(request.v_dtype.empty() ? id : request.v_dtype)};
-    const bool known = std::any_of(formats.begin(), formats.end(), [&](CacheFormats f) { return f.key == pair.key && f.value == pair.value; });
+    CacheFormats pair{find_format(request.k_dtype.empty() ? id : request.k_dtype),
+                      find_format(request.v_dtype.empty() ? id : request.v_dtype)};
+    const bool known = std::any_of(formats.begin(), formats.end(),
+                                   [&](CacheFormats f) { return f.key == pair.key && f.value == pair.value; });
     if (!known) formats.push_back(pair);
   }
   return formats;
@@ -56,8 +58,10 @@ std::vector<CacheFormats> searched_formats(const Request& request) {
 
 const std::vector<Objective>& objectives() {
   static const std::vector<Objective> table = {
-      {"decode_time", "roofline bound of one decode step of the batch at full context, s", [](const Cost& cost) { return cost.decode.bound_s; }},
-      {"training_flops", "FLOPs of training one token at the sequence length, causal", [](const Cost& cost) { return cost.flops_causal.training_per_token.as_double(); }},
+      {"decode_time", "roofline bound of one decode step of the batch at full context, s",
+       [](const Cost& cost) { return cost.decode.bound_s; }},
+      {"training_flops", "FLOPs of training one token at the sequence length, causal",
+       [](const Cost& cost) { return cost.flops_causal.training_per_token.as_double(); }},
   };
   return table;
 }
@@ -80,7 +84,8 @@ Candidate Problem::candidate(const Layout& layout, std::size_t format) const {
   c.loss = predict_loss(rules->presets[preset], layout, plan, c.shape.d_model, c.cost.params.total, reference_params);
   c.loss_low = c.loss_high = c.loss.total();
   for (const QualityPreset& other : rules->presets) {
-    const double loss = predict_loss(other, layout, plan, c.shape.d_model, c.cost.params.total, reference_params).total();
+    const double loss =
+        predict_loss(other, layout, plan, c.shape.d_model, c.cost.params.total, reference_params).total();
     c.loss_low = std::min(c.loss_low, loss);
     c.loss_high = std::max(c.loss_high, loss);
   }
@@ -111,14 +116,19 @@ Expected<Problem> state_problem(const Request& request, const RuleSet& rules) {
 
   problem.priority = find_row(rules.priorities, request.priority);
   if (problem.priority == nullptr)
-    return problem_error("unknown-priority", "--priority", "there is no priority '" + request.priority + "'", did_you_mean(request.priority, ids_of(rules.priorities)));
+    return problem_error("unknown-priority", "--priority", "there is no priority '" + request.priority + "'",
+                         did_you_mean(request.priority, ids_of(rules.priorities)));
   problem.objective = find_row(objectives(), problem.priority->objective);
   if (problem.objective == nullptr)
-    return problem_error("unknown-objective", "objective", "priority '" + request.priority + "' ranks by '" + problem.priority->objective + "', which is no objective",
-                         did_you_mean(problem.priority->objective, ids_of(objectives())));
+    return problem_error(
+        "unknown-objective", "objective",
+        "priority '" + request.priority + "' ranks by '" + problem.priority->objective + "', which is no objective",
+        did_you_mean(problem.priority->objective, ids_of(objectives())));
   const QualityPreset* preset = find_row(rules.presets, request.quality_preset);
   if (preset == nullptr)
-    return problem_error("unknown-preset", "--quality-preset", "there is no quality preset '" + request.quality_preset + "'", did_you_mean(request.quality_preset, ids_of(rules.presets)));
+    return problem_error("unknown-preset", "--quality-preset",
+                         "there is no quality preset '" + request.quality_preset + "'",
+                         did_you_mean(request.quality_preset, ids_of(rules.presets)));
   problem.preset = static_cast<std::size_t>(preset - rules.presets.data());
 
   problem.formats = searched_formats(request);
@@ -132,14 +142,18 @@ Expected<Problem> state_problem(const Request& request, const RuleSet& rules) {
   if (target.peak(problem.workload.weights->compute_peak) == nullptr) {
     std::string have;
     for (const StorageFormat& format : storage_formats())
-      if (format.weights && target.peak(format.compute_peak) != nullptr) have += (have.empty() ? "" : ", ") + std::string(format.id);
-    return problem_error("missing-peak", "--dtype", target.name + " has no " + request.dtype + " arithmetic on record", "use --dtype with one of: " + have);
+      if (format.weights && target.peak(format.compute_peak) != nullptr)
+        have += (have.empty() ? "" : ", ") + std::string(format.id);
+    return problem_error("missing-peak", "--dtype", target.name + " has no " + request.dtype + " arithmetic on record",
+                         "use --dtype with one of: " + have);
   }
   const auto& degrees = target.tensor_parallel;
   if (std::find(degrees.begin(), degrees.end(), request.tensor_parallel) == degrees.end()) {
     std::string have;
     for (const std::int64_t degree : degrees) have += (have.empty() ? "" : ", ") + std::to_string(degree);
-    return problem_error("tensor-parallel-degree", "--tensor-parallel", target.name + " offers no tensor-parallel group of " + std::to_string(request.tensor_parallel), "use one of: " + have);
+    return problem_error("tensor-parallel-degree", "--tensor-parallel",
+                         target.name + " offers no tensor-parallel group of " + std::to_string(request.tensor_parallel),
+                         "use one of: " + have);
   }
   return problem;
 }

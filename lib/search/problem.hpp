@@ -22,11 +22,11 @@ struct Problem {
   ShapePlan shape;
   Params reference_params;  // what the prior's parameter term is against: the budget, or MHA of the given shape
   std::vector<CacheFormats> formats;
-  Workload workload;        // cache formats are per candidate
+  Workload workload;  // cache formats are per candidate
   std::vector<ActiveConstraint> constraints;
   const Priority* priority = nullptr;
   const Objective* objective = nullptr;
-  std::size_t preset = 0;   // deciding one, index into rules->presets
+  std::size_t preset = 0;  // deciding one, index into rules->presets
 
   [[nodiscard]] Workload workload_of(std::size_t format) const {
     Workload w = workload;

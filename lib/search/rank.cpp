@@ -9,7 +9,8 @@ namespace {
 // Enumeration order decides what is left, so that the result never depends on the sort.
 bool tie_break_less(const RankInput& in, std::size_t a, std::size_t b) {
   for (const TieBreak& row : tie_breaks()) {
-    const double score_a = row.score(in.scored[a], in.rules, in.d_model), score_b = row.score(in.scored[b], in.rules, in.d_model);
+    const double score_a = row.score(in.scored[a], in.rules, in.d_model),
+                 score_b = row.score(in.scored[b], in.rules, in.d_model);
     if (score_a != score_b) return score_a > score_b;
   }
   if (in.loss[a] != in.loss[b]) return in.loss[a] < in.loss[b];
@@ -42,9 +43,13 @@ Ranking rank(const RankInput& in, std::size_t most) {
       if (!placed[end]) least = std::min(least, in.loss[inside[end]]);
     std::vector<std::size_t> members;
     for (std::size_t i = head; i < end; ++i) {
-      if (placed[i] || in.loss[inside[i]] > least + in.noise_band) continue;
+      if (placed[i] || !(in.loss[inside[i]] <= least + in.noise_band)) continue;
       placed[i] = true;
       members.push_back(inside[i]);
+    }
+    if (members.empty()) {  // a loss that is no number joins no class; it must not hold up the others
+      placed[head] = true;
+      continue;
     }
     ++tie_class;
     std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) { return tie_break_less(in, a, b); });

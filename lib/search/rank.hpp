@@ -30,7 +30,7 @@ struct Scored {
 
 struct TieBreak {
   std::string_view id;
-  std::string_view text;    // "more runtime kernels take d_head unpadded"
+  std::string_view text;  // "more runtime kernels take d_head unpadded"
   std::string_view source;
   double (*score)(const Scored& scored, const RuleSet& rules, std::int64_t d_model) = nullptr;  // higher wins
   std::string (*describe)(const Scored& scored, const RuleSet& rules, std::int64_t d_model) = nullptr;
@@ -39,7 +39,7 @@ struct TieBreak {
 
 struct RankInput {
   const std::vector<Scored>& scored;
-  const std::vector<double>& loss;      // by scored index, deciding preset
+  const std::vector<double>& loss;  // by scored index, deciding preset
   const std::vector<std::size_t>& feasible;
   const RuleSet& rules;
   std::int64_t d_model = 0;

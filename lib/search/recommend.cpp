@@ -18,8 +18,8 @@ struct Space {
   std::vector<Scored> scored;
   std::vector<std::vector<double>> loss;  // [preset][candidate]
   std::vector<std::size_t> feasible;
-  std::vector<double> best_loss;          // [preset], over what is structurally sound, fitting or not
-  std::size_t best_index = 0;             // under the deciding preset
+  std::vector<double> best_loss;  // [preset], over what is structurally sound, fitting or not
+  std::size_t best_index = 0;     // under the deciding preset
 };
 
 std::vector<Layout> enumerate_layouts(const Problem& problem) {
@@ -28,7 +28,9 @@ std::vector<Layout> enumerate_layouts(const Problem& problem) {
   for (const Variant* variant : allowed_variants(*problem.request)) variant->enumerate(axes, layouts);
   // MLA's d_head follows from d_nope and d_rope; a pinned d_head holds for it too.
   if (problem.request->d_head)
-    layouts.erase(std::remove_if(layouts.begin(), layouts.end(), [&](const Layout& l) { return l.d_head != *problem.request->d_head; }), layouts.end());
+    layouts.erase(std::remove_if(layouts.begin(), layouts.end(),
+                                 [&](const Layout& l) { return l.d_head != *problem.request->d_head; }),
+                  layouts.end());
   return layouts;
 }
 
@@ -67,7 +69,9 @@ Space cost_all(const Problem& problem, const std::vector<Layout>& layouts) {
       s.decode_s = cost.decode.bound_s;
       s.kv_per_sequence = cost.cache.per_sequence.as_double();
       for (std::size_t p = 0; p < presets; ++p) {
-        const double loss = predict_loss(rules.presets[p], layout, plan, shape.d_model, cost.params.total, problem.reference_params).total();
+        const double loss =
+            predict_loss(rules.presets[p], layout, plan, shape.d_model, cost.params.total, problem.reference_params)
+                .total();
         space.loss[p].push_back(loss);
         if (!sound || loss >= space.best_loss[p]) continue;
         space.best_loss[p] = loss;
@@ -82,8 +86,8 @@ Space cost_all(const Problem& problem, const std::vector<Layout>& layouts) {
 }
 
 Ranking rank_under(const Problem& problem, const Space& space, std::size_t preset, double slack, std::size_t most) {
-  return rank({space.scored, space.loss[preset], space.feasible, *problem.rules, problem.shape.shape.d_model, space.best_loss[preset], slack,
-               problem.rules->presets[preset].noise_band},
+  return rank({space.scored, space.loss[preset], space.feasible, *problem.rules, problem.shape.shape.d_model,
+               space.best_loss[preset], slack, problem.rules->presets[preset].noise_band},
               most);
 }
 
@@ -95,7 +99,8 @@ double relaxation(const Space& space, std::size_t preset, double slack) {
   return excess <= 0 ? 0 : std::ceil(excess / kSlackStep) * kSlackStep;
 }
 
-std::vector<ParetoPoint> pareto_points(const Problem& problem, const Space& space, std::size_t recommended, std::int64_t& front_size) {
+std::vector<ParetoPoint> pareto_points(const Problem& problem, const Space& space, std::size_t recommended,
+                                       std::int64_t& front_size) {
   std::vector<CostPoint> points;
   for (const std::size_t i : space.feasible)
     points.push_back({space.loss[problem.preset][i], space.scored[i].decode_s, space.scored[i].kv_per_sequence});
@@ -120,15 +125,17 @@ std::vector<ParetoPoint> pareto_points(const Problem& problem, const Space& spac
   for (const std::size_t i : order) {
     const CostPoint& point = points[i];
     const Scored& s = space.scored[space.feasible[i]];
-    if (previous != nullptr && previous->memory == point.memory && previous->loss == point.loss && previous->decode_s == point.decode_s) {
+    if (previous != nullptr && previous->memory == point.memory && previous->loss == point.loss &&
+        previous->decode_s == point.decode_s) {
       ++marks.back().same;
       continue;
     }
     previous = &points[i];
-    marks.push_back({notation(s.layout), std::string(s.layout.variant->id), point.loss, point.decode_s, Bytes(static_cast<i128>(point.memory)),
-                     on_front[i], space.feasible[i] == recommended, 1});
+    marks.push_back({notation(s.layout), std::string(s.layout.variant->id), point.loss, point.decode_s,
+                     Bytes(static_cast<i128>(point.memory)), on_front[i], space.feasible[i] == recommended, 1});
   }
-  std::stable_sort(marks.begin(), marks.end(), [](const ParetoPoint& a, const ParetoPoint& b) { return a.front && !b.front; });
+  std::stable_sort(marks.begin(), marks.end(),
+                   [](const ParetoPoint& a, const ParetoPoint& b) { return a.front && !b.front; });
   // The plot needs a cloud, not every point of it.
   constexpr std::size_t kMost = 400;
   if (marks.size() > kMost) {
@@ -137,7 +144,9 @@ std::vector<ParetoPoint> pareto_points(const Problem& problem, const Space& spac
     for (const ParetoPoint& mark : marks) n_front += mark.front ? 1 : 0;
     const std::size_t room = n_front >= kMost ? 1 : kMost - n_front, others = marks.size() - n_front;
     for (std::size_t i = 0; i < marks.size(); ++i)
-      if (marks[i].front || marks[i].recommended || (i - n_front) * room / std::max<std::size_t>(1, others) != (i - n_front + 1) * room / std::max<std::size_t>(1, others))
+      if (marks[i].front || marks[i].recommended ||
+          (i - n_front) * room / std::max<std::size_t>(1, others) !=
+              (i - n_front + 1) * room / std::max<std::size_t>(1, others))
         thinned.push_back(marks[i]);
     marks = std::move(thinned);
   }
@@ -178,9 +187,11 @@ Diagnostics no_feasible(const Problem& problem, const Space& space) {
   Diagnostic d;
   d.code = "no-feasible-layout";
   if (space.scored.empty()) {
-    d.what = "no layout has d_model " + std::to_string(problem.shape.shape.d_model) + " and the widths and heads that the request pins";
+    d.what = "no layout has d_model " + std::to_string(problem.shape.shape.d_model) +
+             " and the widths and heads that the request pins";
     d.hint = problem.request->decoupled ? "drop a pin such as --n-heads or --d-head"
-                                        : "drop a pin such as --n-heads or --d-head, or let the attention width differ from d_model with --decoupled";
+                                        : "drop a pin such as --n-heads or --d-head, or let the attention width differ "
+                                          "from d_model with --decoupled";
     return {d};
   }
   d.what = "none of " + std::to_string(space.scored.size()) + " candidate layouts satisfies the request";
@@ -236,13 +247,19 @@ Expected<Recommendation> recommend(const Request& request, const RuleSet& rules)
     row.tie_class = place.tie_class;
     const Scored& s = space.scored[place.index];
     row.candidate = problem.candidate(s.layout, s.format);
-    for (const ActiveConstraint& active : problem.constraints) row.verdicts.push_back(judge(problem, row.candidate, active));
+    for (const ActiveConstraint& active : problem.constraints)
+      row.verdicts.push_back(judge(problem, row.candidate, active));
     if (place.tie_class == 1)
-      for (const TieBreak& tie : tie_breaks()) row.tie_breaks.push_back(std::string(tie.id) + ": " + tie.describe(s, rules, problem.shape.shape.d_model));
-    if (row.rank > 1) row.why_not = why_not({problem, space.scored, space.loss[problem.preset], r.best_loss, r.quality_slack}, place, ranking.order.front());
+      for (const TieBreak& tie : tie_breaks())
+        row.tie_breaks.push_back(std::string(tie.id) + ": " + tie.describe(s, rules, problem.shape.shape.d_model));
+    if (row.rank > 1)
+      row.why_not = why_not({problem, space.scored, space.loss[problem.preset], r.best_loss, r.quality_slack}, place,
+                            ranking.order.front());
     r.ranked.push_back(std::move(row));
   }
-  for (const TieBreak& tie : tie_breaks()) r.tie_break_rules.push_back(std::string(tie.id) + ": " + std::string(tie.text) + " (" + std::string(tie.source) + ")");
+  for (const TieBreak& tie : tie_breaks())
+    r.tie_break_rules.push_back(std::string(tie.id) + ": " + std::string(tie.text) + " (" + std::string(tie.source) +
+                                ")");
   r.rejected = tally(problem, space);
   r.pareto = pareto_points(problem, space, first, r.counts.pareto);
 
@@ -250,7 +267,9 @@ Expected<Recommendation> recommend(const Request& request, const RuleSet& rules)
     const double preset_slack = asked + relaxation(space, p, asked);
     const Ranking other = rank_under(problem, space, p, preset_slack, 1);
     const std::size_t winner = other.order.front().index;
-    const bool same = std::any_of(ranking.order.begin(), ranking.order.end(), [&](const RankedIndex& place) { return place.tie_class == 1 && place.index == winner; });
+    const bool same = std::any_of(ranking.order.begin(), ranking.order.end(), [&](const RankedIndex& place) {
+      return place.tie_class == 1 && place.index == winner;
+    });
     r.preset_winners.push_back({rules.presets[p].id, notation(space.scored[winner].layout), same});
   }
   describe_winner(problem, r);

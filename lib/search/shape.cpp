@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention/variants.hpp"
 #include "mha/cost.hpp"
 #include "mha/limits.hpp"
 #include "mha/quantity.hpp"
+
+#include "attention/variants.hpp"
 
 namespace mha {
 namespace {
@@ -15,18 +16,23 @@ namespace {
 constexpr double kMinFeedForwardRatio = 1.0;
 constexpr double kMaxFeedForwardRatio = 10.0;
 
-double log_distance(double a, double b) { return std::abs(std::log(a / b)); }
+double log_distance(double a, double b) {
+  return std::abs(std::log(a / b));
+}
 
 // Rows by how near they are to what the request says: its width first when given, else its budget.
 std::vector<ShapeRow> by_nearness(const Request& request, std::vector<ShapeRow> rows) {
   const auto distance = [&](const ShapeRow& row) {
     double sum = 0;
-    if (request.d_model) sum += 4 * log_distance(static_cast<double>(row.d_model), static_cast<double>(*request.d_model));
-    if (request.n_layers) sum += log_distance(static_cast<double>(row.n_layers), static_cast<double>(*request.n_layers));
+    if (request.d_model)
+      sum += 4 * log_distance(static_cast<double>(row.d_model), static_cast<double>(*request.d_model));
+    if (request.n_layers)
+      sum += log_distance(static_cast<double>(row.n_layers), static_cast<double>(*request.n_layers));
     if (request.params) sum += log_distance(static_cast<double>(row.params), static_cast<double>(*request.params));
     return sum;
   };
-  std::stable_sort(rows.begin(), rows.end(), [&](const ShapeRow& a, const ShapeRow& b) { return distance(a) < distance(b); });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const ShapeRow& a, const ShapeRow& b) { return distance(a) < distance(b); });
   return rows;
 }
 
@@ -45,7 +51,8 @@ double relative_error(const ModelShape& shape, const AttentionPlan& plan, Params
 }
 
 // Layers (and d_ff, unless given) that meet the budget with proportions nearest to the row's; n_layers 0 when none does.
-ModelShape fill(const Request& request, const ShapeRow& row, ModelShape shape, const AttentionPlan& plan, Params budget) {
+ModelShape fill(const Request& request, const ShapeRow& row, ModelShape shape, const AttentionPlan& plan,
+                Params budget) {
   const double row_ratio = static_cast<double>(row.d_ff) / static_cast<double>(row.d_model);
   const std::int64_t first = request.n_layers.value_or(1), last = request.n_layers.value_or(limits::kMaxLayers);
   ModelShape best;
@@ -105,7 +112,8 @@ Diagnostic shape_error(std::string code, std::string key, std::string what, std:
 }  // namespace
 
 Expected<ShapePlan> plan_shape(const Request& request, const std::vector<ShapeRow>& rows) {
-  if (rows.empty()) return shape_error("no-shapes", "", "there is no production shape to start from", "add rules/shapes/<id>.yaml");
+  if (rows.empty())
+    return shape_error("no-shapes", "", "there is no production shape to start from", "add rules/shapes/<id>.yaml");
   const std::vector<ShapeRow> nearest = by_nearness(request, rows);
   if (!request.params) {
     if (!request.d_model || !request.n_layers || !request.d_ff)
@@ -113,8 +121,13 @@ Expected<ShapePlan> plan_shape(const Request& request, const std::vector<ShapeRo
                          "give --params 1.3B, or all of --d-model, --n-layers and --d-ff");
     ShapePlan plan;
     plan.row = nearest.front();
-    plan.shape = {*request.d_model, *request.n_layers, *request.d_ff, request.vocab_size.value_or(plan.row.vocab_size),
-                  request.tied_embeddings.value_or(plan.row.tied_embeddings), request.gated_ffn, request.norm};
+    plan.shape = {*request.d_model,
+                  *request.n_layers,
+                  *request.d_ff,
+                  request.vocab_size.value_or(plan.row.vocab_size),
+                  request.tied_embeddings.value_or(plan.row.tied_embeddings),
+                  request.gated_ffn,
+                  request.norm};
     plan.solve_d_ff = false;
     plan.note = describe(request, plan);
     return plan;
@@ -152,12 +165,12 @@ Expected<ShapePlan> plan_shape(const Request& request, const std::vector<ShapeRo
   smallest.tied_embeddings = request.tied_embeddings.value_or(nearest.front().tied_embeddings);
   smallest.gated_ffn = request.gated_ffn;
   const Params need = count_params(smallest, row_plan(nearest.front(), smallest.d_model)).total;
-  return shape_error(
-      "budget-too-small", "--params",
-      print_count(*request.params) + " parameters are too few: d_model " + std::to_string(smallest.d_model) + ", " +
-          std::to_string(smallest.n_layers) + " layers and a vocabulary of " + print_grouped(smallest.vocab_size) +
-          " take " + print_count(need.value()) + " with the narrowest feed-forward",
-      "raise --params, or lower --d-model, --n-layers or --vocab-size");
+  return shape_error("budget-too-small", "--params",
+                     print_count(*request.params) + " parameters are too few: d_model " +
+                         std::to_string(smallest.d_model) + ", " + std::to_string(smallest.n_layers) +
+                         " layers and a vocabulary of " + print_grouped(smallest.vocab_size) + " take " +
+                         print_count(need.value()) + " with the narrowest feed-forward",
+                     "raise --params, or lower --d-model, --n-layers or --vocab-size");
 }
 
 }  // namespace mha

@@ -19,7 +19,7 @@ struct ShapePlan {
   bool solve_d_ff = true;  // per candidate, so that all have equal parameters
   Params budget;           // of the request; 0 when the full shape was given without one
   ShapeRow row;
-  std::string note;        // "d_model 2048 and n_layers 16 from llama-3.2-1b; d_ff solved per layout"
+  std::string note;  // "d_model 2048 and n_layers 16 from llama-3.2-1b; d_ff solved per layout"
 };
 
 [[nodiscard]] Expected<ShapePlan> plan_shape(const Request& request, const std::vector<ShapeRow>& rows);

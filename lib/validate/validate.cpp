@@ -1,5 +1,6 @@
 // Validation by execution: the analytic side comes from the plan and the cost model, the counted side from running the
-// oracle, which knows neither. Nothing here asks which variant it is; what differs between variants is in the two tables.
+// oracle, which knows neither. Nothing here asks which variant it is; what differs between variants is in the two
+// tables.
 #include "mha/validate.hpp"
 
 #include <algorithm>
@@ -62,11 +63,15 @@ bool fits(const Layout& layout, Size size, const ValidationBounds& bounds) {
     work += static_cast<double>(analytic_total(path, prefill_steps(size.n_tokens)));
     work += static_cast<double>(analytic_total(path, decode_steps(size.n_tokens)));
   }
-  // Memory: activations, each with its bound; the weights of large matrices are windows of small pools (oracle.hpp).
-  double widths = 0;
-  for (const WeightMatrix& m : plan.matrices) widths += static_cast<double>(m.rows + m.cols);
+  double stored = 0,
+         widths = 0;  // weights, of which large matrices are windows of a pool, and activations of one token
+  for (const WeightMatrix& m : plan.matrices) {
+    stored += static_cast<double>(std::min(m.rows * m.cols, oracle::kPool + m.cols));
+    widths += static_cast<double>(m.rows + m.cols);
+  }
   for (const ComputePath& path : plan.paths) widths += static_cast<double>(path.scratch_per_context_token);
-  const double bytes = 16.0 * 4.0 * widths * static_cast<double>(size.n_tokens);
+  // Every activation has a bound beside it, and about four copies are alive at a time.
+  const double bytes = 8.0 * stored + 8.0 * 2.0 * 4.0 * widths * static_cast<double>(size.n_tokens);
   return work <= bounds.max_multiply_adds && bytes <= bounds.max_bytes;
 }
 
@@ -154,8 +159,8 @@ ToleranceRow agreement(std::string quantity, const oracle::Rows& a, const oracle
   return {std::move(quantity), found.ratio, found.max_abs, found.bound};
 }
 
-// The variant and its twin are the same function when n_kv_heads = n_heads. Run at the smallest width: the check is about
-// which head reads which, not about size.
+// The variant and its twin are the same function when n_kv_heads = n_heads. Run at the smallest width: the check is
+// about which head reads which, not about size.
 void compare_with_twin(const oracle::Oracle& own, const Layout& layout, Size size, const ValidationBounds& bounds,
                        Validation& validation) {
   const oracle::Oracle* twin = oracle::find_oracle(own.twin);

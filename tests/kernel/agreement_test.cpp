@@ -1,5 +1,5 @@
-// The kernel against itself and against a second, naive implementation. Every comparison is to the rounding bounds that the
-// kernel carries, and the last tests show that these are tight enough to catch one weight that is off by 1e-6.
+// The kernel against itself and against a second, naive implementation. Every comparison is to the rounding bounds that
+// the kernel carries, and the last tests show that these are tight enough to catch one weight that is off by 1e-6.
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
@@ -58,7 +58,8 @@ void turn(std::vector<Exact>& x, std::size_t from, std::size_t width, std::size_
   }
 }
 
-// Any of the four variants as one formula, without a cache: keys and values of every query head are written out in full.
+// Any of the four variants as one formula, without a cache: keys and values of every query head are written out in
+// full.
 Table naive(const oracle::Weights& w, const Layout& l, const Table& x) {
   const std::size_t n = x.size(), heads = static_cast<std::size_t>(l.n_heads);
   const std::size_t d = static_cast<std::size_t>(l.d_head), dv = static_cast<std::size_t>(l.d_value);

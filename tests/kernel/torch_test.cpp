@@ -1,5 +1,5 @@
-// The oracle against PyTorch with the same weights, in double precision: torch::nn::MultiheadAttention, and a GQA composed
-// from torch's matmul and softmax. Only this file sees torch's headers.
+// The oracle against PyTorch with the same weights, in double precision: torch::nn::MultiheadAttention, and a GQA
+// composed from torch's matmul and softmax. Only this file sees torch's headers.
 #include <torch/torch.h>
 
 #undef CHECK  // glog's
@@ -38,7 +38,8 @@ torch::Tensor bias(const oracle::Weights& weights, const char* name) {
   return tensor_of(b.data(), 1, static_cast<std::int64_t>(b.size()))[0];
 }
 
-// Added to the scores: minus infinity where a key lies in the query's future. (The C++ module adds masks, boolean ones too.)
+// Added to the scores: minus infinity where a key lies in the query's future. (The C++ module adds masks, boolean ones
+// too.)
 torch::Tensor future(std::int64_t n) {
   return torch::full({n, n}, -std::numeric_limits<double>::infinity(), torch::kFloat64).triu(1);
 }

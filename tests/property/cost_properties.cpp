@@ -4,6 +4,7 @@
 
 #include "mha/quality.hpp"
 #include "mha/rules_loader.hpp"
+
 #include "support/layouts.hpp"
 
 using namespace mha;
@@ -11,25 +12,36 @@ using namespace mha::testing;
 
 namespace {
 
-std::int64_t in_range(int low, int high) { return *rc::gen::inRange<int>(low, high + 1); }
+std::int64_t in_range(int low, int high) {
+  return *rc::gen::inRange<int>(low, high + 1);
+}
 
 Layout random_grouped() {
   const std::int64_t kv = in_range(1, 16), group = in_range(1, 16), width = 8 * in_range(1, 32);
   Layout l = grouped(kv * group, kv, width);
   l.d_value = 8 * in_range(1, 32);
-  l.bias = {*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
+  l.bias = {*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(),
+            *rc::gen::arbitrary<bool>()};
   l.qk_norm = *rc::gen::arbitrary<bool>();
   return l;
 }
 
 Layout random_latent() {
-  return latent(in_range(1, 64), 32 * in_range(1, 32), 2 * in_range(0, 64), 8 * in_range(1, 32), 8 * in_range(1, 32), 32 * in_range(0, 64));
+  return latent(in_range(1, 64), 32 * in_range(1, 32), 2 * in_range(0, 64), 8 * in_range(1, 32), 8 * in_range(1, 32),
+                32 * in_range(0, 64));
 }
 
-Layout random_layout() { return *rc::gen::arbitrary<bool>() ? random_grouped() : random_latent(); }
+Layout random_layout() {
+  return *rc::gen::arbitrary<bool>() ? random_grouped() : random_latent();
+}
 
 ModelShape random_shape() {
-  return {64 * in_range(1, 128), in_range(2, 126), 64 * in_range(1, 400), in_range(256, 200000), *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>(),
+  return {64 * in_range(1, 128),
+          in_range(2, 126),
+          64 * in_range(1, 400),
+          in_range(256, 200000),
+          *rc::gen::arbitrary<bool>(),
+          *rc::gen::arbitrary<bool>(),
           *rc::gen::arbitrary<bool>() ? NormKind::rms : NormKind::layer};
 }
 
@@ -63,7 +75,8 @@ TEST_CASE("MQA caches no more than GQA and GQA no more than MHA, in every format
     const ModelShape s = random_shape();
     const std::int64_t kv = in_range(2, 16), group = in_range(2, 16), width = 32 * in_range(1, 8);
     for (const StorageFormat& format : storage_formats()) {
-      const Bytes mqa = cache_per_token(s, grouped(kv * group, 1, width), format.id), gqa = cache_per_token(s, grouped(kv * group, kv, width), format.id),
+      const Bytes mqa = cache_per_token(s, grouped(kv * group, 1, width), format.id),
+                  gqa = cache_per_token(s, grouped(kv * group, kv, width), format.id),
                   mha = cache_per_token(s, grouped(kv * group, kv * group, width), format.id);
       RC_ASSERT(mqa * kv == gqa);
       RC_ASSERT(gqa * group == mha);
@@ -89,7 +102,8 @@ TEST_CASE("costs grow with context and the causal triangle never exceeds the squ
     const ModelShape s = random_shape();
     const AttentionPlan plan = lower(l, s.d_model);
     const std::int64_t n = in_range(2, 100000);
-    const FlopCount shorter = count_flops(s, plan, n - 1, FlopConvention::causal), longer = count_flops(s, plan, n, FlopConvention::causal);
+    const FlopCount shorter = count_flops(s, plan, n - 1, FlopConvention::causal),
+                    longer = count_flops(s, plan, n, FlopConvention::causal);
     RC_ASSERT(longer.prefill > shorter.prefill);
     RC_ASSERT(longer.decode_per_token >= shorter.decode_per_token);
     const FlopCount square = count_flops(s, plan, n, FlopConvention::full);
@@ -106,10 +120,12 @@ TEST_CASE("a faster target is never slower and a longer context never faster") {
     const std::int64_t n = in_range(2, 50000), batch = in_range(1, 32);
     const Target slow = round_target();
     Target fast = slow;
-    fast.bandwidth_per_s.value *= 1 + in_range(0, 100) / 100.0;
-    fast.peaks_per_s["bf16"].value *= 1 + in_range(0, 100) / 100.0;
-    RC_ASSERT(compute_cost(s, plan, workload(n, batch), fast).decode.bound_s <= compute_cost(s, plan, workload(n, batch), slow).decode.bound_s);
-    RC_ASSERT(compute_cost(s, plan, workload(n, batch), slow).decode.bound_s >= compute_cost(s, plan, workload(n - 1, batch), slow).decode.bound_s);
+    fast.bandwidth_per_s.value *= 1 + static_cast<double>(in_range(0, 100)) / 100;
+    fast.peaks_per_s["bf16"].value *= 1 + static_cast<double>(in_range(0, 100)) / 100;
+    RC_ASSERT(compute_cost(s, plan, workload(n, batch), fast).decode.bound_s <=
+              compute_cost(s, plan, workload(n, batch), slow).decode.bound_s);
+    RC_ASSERT(compute_cost(s, plan, workload(n, batch), slow).decode.bound_s >=
+              compute_cost(s, plan, workload(n - 1, batch), slow).decode.bound_s);
   }));
 }
 
@@ -135,6 +151,7 @@ TEST_CASE("a narrower KV width is never predicted to be better") {
     const Layout wide = grouped(kv * group, kv * group, width), narrow = grouped(kv * group, kv, width);
     const Params n(1'000'000LL * in_range(100, 100000));
     for (const QualityPreset& preset : rules->presets)
-      RC_ASSERT(predict_loss(preset, narrow, lower(narrow, d_model), d_model, n, n).total() >= predict_loss(preset, wide, lower(wide, d_model), d_model, n, n).total());
+      RC_ASSERT(predict_loss(preset, narrow, lower(narrow, d_model), d_model, n, n).total() >=
+                predict_loss(preset, wide, lower(wide, d_model), d_model, n, n).total());
   }));
 }

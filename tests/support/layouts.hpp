@@ -15,8 +15,8 @@ inline Layout grouped(std::int64_t n_heads, std::int64_t n_kv_heads, std::int64_
   return l;
 }
 
-inline Layout latent(std::int64_t n_heads, std::int64_t d_kv_latent, std::int64_t d_rope, std::int64_t d_nope, std::int64_t d_value,
-                     std::int64_t d_q_latent) {
+inline Layout latent(std::int64_t n_heads, std::int64_t d_kv_latent, std::int64_t d_rope, std::int64_t d_nope,
+                     std::int64_t d_value, std::int64_t d_q_latent) {
   Layout l;
   l.variant = find_variant("mla");
   l.n_heads = l.n_kv_heads = n_heads;
@@ -29,9 +29,13 @@ inline Layout latent(std::int64_t n_heads, std::int64_t d_kv_latent, std::int64_
   return l;
 }
 
-inline CacheFormats formats(std::string_view key, std::string_view value) { return {find_format(key), find_format(value)}; }
+inline CacheFormats formats(std::string_view key, std::string_view value) {
+  return {find_format(key), find_format(value)};
+}
 
-inline Params total_params(const ModelShape& shape, const Layout& layout) { return count_params(shape, lower(layout, shape.d_model)).total; }
+inline Params total_params(const ModelShape& shape, const Layout& layout) {
+  return count_params(shape, lower(layout, shape.d_model)).total;
+}
 
 inline Bytes cache_per_token(const ModelShape& shape, const Layout& layout, std::string_view format = "bf16") {
   return cache_size(shape, lower(layout, shape.d_model), formats(format, format), 1, 1, 1).per_token;

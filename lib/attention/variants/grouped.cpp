@@ -10,7 +10,8 @@ std::optional<LayoutProblem> check(const Layout& layout) {
   if (layout.n_heads % layout.n_kv_heads != 0)
     return LayoutProblem{
         "kv-heads-divide",
-        "n_kv_heads " + std::to_string(layout.n_kv_heads) + " does not divide n_heads " + std::to_string(layout.n_heads),
+        "n_kv_heads " + std::to_string(layout.n_kv_heads) + " does not divide n_heads " +
+            std::to_string(layout.n_heads),
         "a KV head serves n_heads / n_kv_heads query heads, so n_kv_heads is one of " + divisor_list(layout.n_heads)};
   if (layout.d_kv_latent != 0 || layout.d_q_latent != 0 || layout.d_nope != 0 || layout.d_rope != 0)
     return LayoutProblem{"latent-without-mla", "latent widths belong to MLA only", "drop them, or use --variants mla"};
@@ -47,8 +48,8 @@ AttentionPlan lower(const Layout& l, std::int64_t d_model) {
 }
 
 std::string notation(const Layout& layout) {
-  std::string text = std::to_string(layout.n_heads) + "/" + std::to_string(layout.n_kv_heads) + "/" +
-                     std::to_string(layout.d_head);
+  std::string text =
+      std::to_string(layout.n_heads) + "/" + std::to_string(layout.n_kv_heads) + "/" + std::to_string(layout.d_head);
   if (layout.d_value != layout.d_head) text += "-" + std::to_string(layout.d_value);
   return text;
 }

@@ -5,7 +5,9 @@
 namespace mha {
 namespace {
 
-bool allowed(std::int64_t n_heads, std::int64_t n_kv_heads) { return n_kv_heads == n_heads; }
+bool allowed(std::int64_t n_heads, std::int64_t n_kv_heads) {
+  return n_kv_heads == n_heads;
+}
 
 std::optional<LayoutProblem> check(const Layout& layout, std::int64_t /*d_model*/) {
   if (auto problem = grouped::check(layout)) return problem;
@@ -14,10 +16,14 @@ std::optional<LayoutProblem> check(const Layout& layout, std::int64_t /*d_model*
   return std::nullopt;
 }
 
-void enumerate(const AxisValues& axes, std::vector<Layout>& out) { grouped::enumerate(axes, kMha, allowed, out); }
+void enumerate(const AxisValues& axes, std::vector<Layout>& out) {
+  grouped::enumerate(axes, kMha, allowed, out);
+}
 
 }  // namespace
 
-const Variant kMha{"mha", "multi-head attention", "every query head has its own key and value head", false, check, enumerate, grouped::lower, grouped::notation};
+const Variant kMha{
+    "mha",          "multi-head attention", "every query head has its own key and value head", false, check, enumerate,
+    grouped::lower, grouped::notation};
 
 }  // namespace mha

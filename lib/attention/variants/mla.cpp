@@ -39,13 +39,15 @@ AttentionPlan lower_mla(const Layout& l, std::int64_t d_model) {
     shared.push_back({"q_down", MacPer::new_token, d_model * l.d_q_latent, "d_model * d_q_latent"});
     shared.push_back({"q_up", MacPer::new_token, l.d_q_latent * q, "d_q_latent * n_heads * (d_nope + d_rope)"});
   } else {
-    plan.matrices.push_back({"q", d_model, q, l.bias.q, Sharding::split_heads, "d_model", "n_heads * (d_nope + d_rope)"});
+    plan.matrices.push_back(
+        {"q", d_model, q, l.bias.q, Sharding::split_heads, "d_model", "n_heads * (d_nope + d_rope)"});
     shared.push_back({"q", MacPer::new_token, d_model * q, "d_model * n_heads * (d_nope + d_rope)"});
   }
   plan.matrices.push_back({"kv_down", d_model, down, false, Sharding::replicated, "d_model", "d_kv_latent + d_rope"});
   plan.matrices.push_back(
       {"k_up", l.d_kv_latent, h * l.d_nope, l.bias.k, Sharding::split_heads, "d_kv_latent", "n_heads * d_nope"});
-  plan.matrices.push_back({"v_up", l.d_kv_latent, o, l.bias.v, Sharding::split_heads, "d_kv_latent", "n_heads * d_value"});
+  plan.matrices.push_back(
+      {"v_up", l.d_kv_latent, o, l.bias.v, Sharding::split_heads, "d_kv_latent", "n_heads * d_value"});
   plan.matrices.push_back({"o", o, d_model, l.bias.o, Sharding::split_heads, "n_heads * d_value", "d_model"});
   plan.norms.push_back({"kv_latent_norm", l.d_kv_latent, "d_kv_latent"});
   shared.push_back({"kv_down", MacPer::new_token, d_model * down, "d_model * (d_kv_latent + d_rope)"});
@@ -85,8 +87,8 @@ AttentionPlan lower_mla(const Layout& l, std::int64_t d_model) {
 constexpr std::int64_t kUsualNope = 128;
 
 std::string notation_mla(const Layout& l) {
-  std::string text = "mla:" + std::to_string(l.n_heads) + "/" + std::to_string(l.d_kv_latent) + "+" +
-                     std::to_string(l.d_rope);
+  std::string text =
+      "mla:" + std::to_string(l.n_heads) + "/" + std::to_string(l.d_kv_latent) + "+" + std::to_string(l.d_rope);
   if (l.d_nope != kUsualNope) text += " d" + std::to_string(l.d_nope);
   if (l.d_value != l.d_nope) text += " v" + std::to_string(l.d_value);
   if (l.d_q_latent > 0) text += " q" + std::to_string(l.d_q_latent);
@@ -98,7 +100,8 @@ void enumerate(const AxisValues& axes, std::vector<Layout>& out) {
     if (!axes.n_kv_heads.empty() && axes.n_kv_heads != std::vector<std::int64_t>{n_heads}) continue;
     for (const std::int64_t d_nope : axes.d_nope) {
       if (axes.coupled && n_heads * d_nope != axes.d_model) continue;
-      const std::vector<std::int64_t> d_values = axes.d_value.empty() ? std::vector<std::int64_t>{d_nope} : axes.d_value;
+      const std::vector<std::int64_t> d_values =
+          axes.d_value.empty() ? std::vector<std::int64_t>{d_nope} : axes.d_value;
       for (const std::int64_t d_value : d_values)
         for (const std::int64_t d_rope : axes.d_rope)
           for (const std::int64_t d_kv_latent : axes.d_kv_latent)
@@ -121,7 +124,13 @@ void enumerate(const AxisValues& axes, std::vector<Layout>& out) {
 
 }  // namespace
 
-const Variant kMla{"mla",  "multi-head latent attention", "keys and values of all heads come from one cached latent", true, check,
-                   enumerate, lower_mla, notation_mla};
+const Variant kMla{"mla",
+                   "multi-head latent attention",
+                   "keys and values of all heads come from one cached latent",
+                   true,
+                   check,
+                   enumerate,
+                   lower_mla,
+                   notation_mla};
 
 }  // namespace mha

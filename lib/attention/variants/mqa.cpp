@@ -5,7 +5,9 @@
 namespace mha {
 namespace {
 
-bool allowed(std::int64_t n_heads, std::int64_t n_kv_heads) { return n_kv_heads == 1 && n_heads > 1; }
+bool allowed(std::int64_t n_heads, std::int64_t n_kv_heads) {
+  return n_kv_heads == 1 && n_heads > 1;
+}
 
 std::optional<LayoutProblem> check(const Layout& layout, std::int64_t /*d_model*/) {
   if (auto problem = grouped::check(layout)) return problem;
@@ -14,10 +16,14 @@ std::optional<LayoutProblem> check(const Layout& layout, std::int64_t /*d_model*
   return std::nullopt;
 }
 
-void enumerate(const AxisValues& axes, std::vector<Layout>& out) { grouped::enumerate(axes, kMqa, allowed, out); }
+void enumerate(const AxisValues& axes, std::vector<Layout>& out) {
+  grouped::enumerate(axes, kMqa, allowed, out);
+}
 
 }  // namespace
 
-const Variant kMqa{"mqa", "multi-query attention", "all query heads share one key and value head", false, check, enumerate, grouped::lower, grouped::notation};
+const Variant kMqa{
+    "mqa",          "multi-query attention", "all query heads share one key and value head", false, check, enumerate,
+    grouped::lower, grouped::notation};
 
 }  // namespace mha

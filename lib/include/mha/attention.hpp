@@ -68,8 +68,8 @@ enum class Sharding {
   replicated,      // every rank holds all of it (MLA's latent and down-projections)
 };
 
-struct WeightMatrix {      // y[cols] = x[rows] * W[rows x cols] (+ bias[cols])
-  std::string_view name;   // "q", "k", "v", "o", "q_down", "q_up", "kv_down", "k_up", "v_up"
+struct WeightMatrix {     // y[cols] = x[rows] * W[rows x cols] (+ bias[cols])
+  std::string_view name;  // "q", "k", "v", "o", "q_down", "q_up", "kv_down", "k_up", "v_up"
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   bool bias = false;
@@ -86,13 +86,13 @@ struct NormVector {
 
 enum class KvPart { key, value };  // which of the two cache formats stores the entry; a latent is stored as a key
 
-struct CacheEntry {  // elements that one token adds to the cache of one layer
-  std::string_view name;          // "k", "v", "latent", "rope_key"
+struct CacheEntry {       // elements that one token adds to the cache of one layer
+  std::string_view name;  // "k", "v", "latent", "rope_key"
   KvPart part = KvPart::key;
   std::int64_t n_rows = 0;        // rows per token (n_kv_heads, or 1 for a latent)
   std::int64_t row_elements = 0;  // elements of one row; block formats round each row up
   Sharding sharding = Sharding::split_kv_heads;
-  std::string_view formula;       // "n_kv_heads * d_head"
+  std::string_view formula;  // "n_kv_heads * d_head"
 };
 
 // What a multiply-add count is proportional to.
@@ -161,7 +161,7 @@ struct Variant {
   std::string (*notation)(const Layout& layout) = nullptr;
 };
 
-[[nodiscard]] const std::vector<const Variant*>& variants();  // the table, in fixed order: mha, mqa, gqa, mla
+[[nodiscard]] const std::vector<const Variant*>& variants();     // the table, in fixed order: mha, mqa, gqa, mla
 [[nodiscard]] const Variant* find_variant(std::string_view id);  // nullptr: no such variant
 
 // Convenience: the plan of a layout that is known to be valid.

@@ -13,12 +13,12 @@ namespace mha {
 enum class FlopConvention { causal, full };
 
 struct ParamCount {  // of the whole model; every tensor once
-  Params embedding;            // vocab_size * d_model
-  Params lm_head;              // 0 when tied
-  Params attention;            // all layers: matrices, biases, attention norms
+  Params embedding;  // vocab_size * d_model
+  Params lm_head;    // 0 when tied
+  Params attention;  // all layers: matrices, biases, attention norms
   Params attention_per_layer;
-  Params ffn;                  // all layers
-  Params norms;                // residual norms of all layers, and the final one
+  Params ffn;    // all layers
+  Params norms;  // residual norms of all layers, and the final one
   Params total;
 };
 
@@ -35,14 +35,17 @@ struct Step {
   std::int64_t n_new = 0;
 };
 
-[[nodiscard]] i128 pairs(Step step, FlopConvention convention);  // exact triangle: n_new * n_past + n_new (n_new + 1) / 2
+[[nodiscard]] i128 pairs(Step step,
+                         FlopConvention convention);  // exact triangle: n_new * n_past + n_new (n_new + 1) / 2
 [[nodiscard]] MultiplyAdds attention_macs(const ComputePath& path, Step step, FlopConvention convention);  // one layer
 [[nodiscard]] std::size_t cheaper_path(const AttentionPlan& plan, Step step, FlopConvention convention);   // index
 
 // MLA: where absorbed and expanded swap. Both are 0 for plans with one path.
 struct PathCrossover {
-  std::int64_t decode_context = 0;  // smallest n_past from which a one-token step is cheaper absorbed; 0: never up to the limit
-  std::int64_t chunk_tokens = 0;    // smallest n_new for which expanded is cheaper at n_past = given; 0: never up to the limit
+  std::int64_t decode_context =
+      0;  // smallest n_past from which a one-token step is cheaper absorbed; 0: never up to the limit
+  std::int64_t chunk_tokens =
+      0;  // smallest n_new for which expanded is cheaper at n_past = given; 0: never up to the limit
 };
 [[nodiscard]] PathCrossover path_crossover(const AttentionPlan& plan, std::int64_t n_past);
 
@@ -51,9 +54,9 @@ struct PathCrossover {
 
 // Whole model, one sequence, 2 FLOPs a multiply-add; matrix products only (softmax, norms and biases are not counted).
 struct FlopCount {
-  Flops prefill;             // n_ctx new tokens on an empty cache
-  Flops prefill_attention;   // of which attention, projections included
-  Flops decode_per_token;    // one token at a full context: n_past = n_ctx - 1
+  Flops prefill;            // n_ctx new tokens on an empty cache
+  Flops prefill_attention;  // of which attention, projections included
+  Flops decode_per_token;   // one token at a full context: n_past = n_ctx - 1
   Flops decode_attention;
   Flops training_per_token;  // 3 * prefill / n_ctx, rounded up to a whole FLOP
 };
@@ -79,10 +82,10 @@ struct CacheSize {  // payload: what the layout needs, before any runtime's page
 
 // Bytes that one step of the whole batch must move on the most loaded rank, each counted once.
 struct Traffic {
-  Bytes weights;      // matrix weights once (embedding rows looked up; a tied matrix is read once as head)
+  Bytes weights;  // matrix weights once (embedding rows looked up; a tied matrix is read once as head)
   Bytes cache_read;
   Bytes cache_write;
-  Bytes scratch;      // MLA expanded: K and V written and read again
+  Bytes scratch;  // MLA expanded: K and V written and read again
   [[nodiscard]] Bytes total() const { return weights + cache_read + cache_write + scratch; }
 };
 
@@ -91,7 +94,7 @@ struct Traffic {
 struct StepTime {
   std::size_t path = 0;  // index into plan.paths, the cheaper one
   Traffic traffic;
-  Flops flops;           // most loaded rank, whole batch, causal
+  Flops flops;  // most loaded rank, whole batch, causal
   double weights_s = 0;
   double attention_s = 0;
   double bound_s = 0;

@@ -14,7 +14,7 @@ enum class Severity { error, warning, note };
 // Where a value came from: a file with a 1-based line and column, or a command-line flag (file empty, key "--seq-len").
 struct Location {
   std::string file;
-  int line = 0;    // 0: not from a file
+  int line = 0;  // 0: not from a file
   int column = 0;
   std::string key;  // "params", "peaks_per_s.bf16", "--seq-len"
 };
@@ -38,8 +38,8 @@ using Diagnostics = std::vector<Diagnostic>;
 template <class T>
 class [[nodiscard]] Expected {
  public:
-  Expected(T value) : state_(std::move(value)) {}                      // NOLINT(google-explicit-constructor)
-  Expected(Diagnostics problems) : state_(std::move(problems)) {}      // NOLINT(google-explicit-constructor)
+  Expected(T value) : state_(std::move(value)) {}                            // NOLINT(google-explicit-constructor)
+  Expected(Diagnostics problems) : state_(std::move(problems)) {}            // NOLINT(google-explicit-constructor)
   Expected(Diagnostic problem) : state_(Diagnostics{std::move(problem)}) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }

@@ -17,7 +17,7 @@ struct ExplainRow {
   std::string source;       // may be empty
 };
 
-[[nodiscard]] std::vector<ExplainRow> explain(const Candidate& candidate, const Workload& workload, const Target& target,
-                                              const QualityPreset& preset);
+[[nodiscard]] std::vector<ExplainRow> explain(const Candidate& candidate, const Workload& workload,
+                                              const Target& target, const QualityPreset& preset);
 
 }  // namespace mha

@@ -28,9 +28,9 @@ struct StorageFormat {
   std::string_view id;  // "bf16"
   std::int64_t block_elements = 1;
   std::int64_t block_bytes = 2;
-  std::string_view help;    // "34 bytes a block of 32: 32 int8 and one f16 scale"
+  std::string_view help;  // "34 bytes a block of 32: 32 int8 and one f16 scale"
   std::string_view source;
-  bool weights = false;     // may be the weight / compute type (f32, bf16, f16, fp8, int8)
+  bool weights = false;           // may be the weight / compute type (f32, bf16, f16, fp8, int8)
   std::string_view compute_peak;  // which peak of a target prices arithmetic on it: "f32", "bf16", "fp8", "int8"
 
   [[nodiscard]] constexpr Bytes row_bytes(std::int64_t elements) const {
@@ -38,7 +38,7 @@ struct StorageFormat {
   }
 };
 
-[[nodiscard]] const std::vector<StorageFormat>& storage_formats();  // f32 bf16 f16 fp8 int8 q8_0 q5_0 q4_0
+[[nodiscard]] const std::vector<StorageFormat>& storage_formats();    // f32 bf16 f16 fp8 int8 q8_0 q5_0 q4_0
 [[nodiscard]] const StorageFormat* find_format(std::string_view id);  // nullptr: no such format
 
 }  // namespace mha

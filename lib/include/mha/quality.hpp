@@ -14,7 +14,7 @@ struct LossDelta {
   double attention_width = 0;  // s_a and s_b terms
   double kv_width = 0;         // s_w term
   double variant = 0;
-  double guards = 0;           // small heads, narrow KV, one head
+  double guards = 0;  // small heads, narrow KV, one head
   [[nodiscard]] double total() const { return params + attention_width + kv_width + variant + guards; }
 };
 

@@ -20,14 +20,14 @@ namespace mha {
 [[nodiscard]] Expected<std::int64_t> parse_count(std::string_view text, std::int64_t min, std::int64_t max);
 [[nodiscard]] Expected<std::int64_t> parse_length(std::string_view text, std::int64_t min, std::int64_t max);
 [[nodiscard]] Expected<Bytes> parse_bytes(std::string_view text);
-[[nodiscard]] Expected<double> parse_rate(std::string_view text);    // "3.35TB", "989T", "0.5e12": > 0, finite
-[[nodiscard]] Expected<double> parse_real(std::string_view text);    // plain decimal number, finite, may be negative
-[[nodiscard]] Expected<bool> parse_bool(std::string_view text);      // true / false only
+[[nodiscard]] Expected<double> parse_rate(std::string_view text);  // "3.35TB", "989T", "0.5e12": > 0, finite
+[[nodiscard]] Expected<double> parse_real(std::string_view text);  // plain decimal number, finite, may be negative
+[[nodiscard]] Expected<bool> parse_bool(std::string_view text);    // true / false only
 
-[[nodiscard]] std::string print_grouped(i128 value);          // 6,738,415,616
-[[nodiscard]] std::string print_count(i128 value);            // 6.74B   (3 significant digits, decimal suffix)
-[[nodiscard]] std::string print_bytes(Bytes value);           // 2.50 GiB (binary, 3 significant digits; below 1 KiB "512 B")
-[[nodiscard]] std::string print_flops(Flops value);           // 1.08 PFLOP (decimal, 3 significant digits)
+[[nodiscard]] std::string print_grouped(i128 value);  // 6,738,415,616
+[[nodiscard]] std::string print_count(i128 value);    // 6.74B   (3 significant digits, decimal suffix)
+[[nodiscard]] std::string print_bytes(Bytes value);   // 2.50 GiB (binary, 3 significant digits; below 1 KiB "512 B")
+[[nodiscard]] std::string print_flops(Flops value);   // 1.08 PFLOP (decimal, 3 significant digits)
 [[nodiscard]] std::string print_length(std::int64_t tokens);  // 32k when a multiple of 1024, not of 1000; or 128,000
 [[nodiscard]] std::string print_seconds(double seconds);      // 12.3 ms (3 significant digits)
 [[nodiscard]] std::string print_fixed(double value, int decimals);  // locale-free

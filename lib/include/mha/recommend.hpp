@@ -15,13 +15,13 @@ namespace mha {
 
 // The verdict of one constraint on one candidate.
 struct Verdict {
-  std::string rule;      // id: "memory-fits"
-  bool reject = true;    // severity: reject, or warn
+  std::string rule;    // id: "memory-fits"
+  bool reject = true;  // severity: reject, or warn
   bool met = true;
   double actual = 0;
   double limit = 0;
-  std::string margin;    // "misses by 12.3 GiB", "3 below the limit"
-  std::string why;       // one sentence with the numbers filled in
+  std::string margin;  // "misses by 12.3 GiB", "3 below the limit"
+  std::string why;     // one sentence with the numbers filled in
 };
 
 struct Candidate {
@@ -59,8 +59,8 @@ struct Warning {
 struct ParetoPoint {
   std::string notation;
   std::string variant;
-  double loss = 0;        // nats, deciding preset
-  double decode_s = 0;    // roofline bound, one step
+  double loss = 0;      // nats, deciding preset
+  double decode_s = 0;  // roofline bound, one step
   Bytes kv_per_sequence;
   bool front = false;
   bool recommended = false;
@@ -105,23 +105,24 @@ struct SearchCounts {
 };
 
 struct Recommendation {
-  Request request;    // normalised
+  Request request;  // normalised
   Target target;
   Workload workload;  // formats of the winner
   Priority priority;
   QualityPreset preset;
-  ShapeRow shape_row;       // where the shape was started from
-  std::string shape_note;   // which parts were given, which solved
-  double quality_slack = 0; // as applied
+  ShapeRow shape_row;        // where the shape was started from
+  std::string shape_note;    // which parts were given, which solved
+  double quality_slack = 0;  // as applied
   double slack_relaxed_by = 0;
-  double best_loss = 0;     // of the best layout of the space, deciding preset
+  double best_loss = 0;  // of the best layout of the space, deciding preset
   std::string best_notation;
-  std::vector<Ranked> ranked;  // the first kMaxRanked, then the best of each variant not among them; [0] is the recommendation
+  std::vector<Ranked>
+      ranked;  // the first kMaxRanked, then the best of each variant not among them; [0] is the recommendation
   std::int64_t ranked_total = 0;
   std::vector<std::string> tie_break_rules;  // in order, each with its source
   std::vector<RejectedRule> rejected;
   std::vector<Warning> warnings;
-  std::vector<ParetoPoint> pareto;   // front first, then others (thinned) for the plot
+  std::vector<ParetoPoint> pareto;  // front first, then others (thinned) for the plot
   std::vector<PresetWinner> preset_winners;
   std::vector<LadderRow> ladder;
   std::vector<TensorParallelRow> tensor_parallel;
@@ -153,7 +154,7 @@ struct Metric {
   std::string_view id;  // "kv_bytes_per_token"
   MetricUnit unit = MetricUnit::count;
   std::string_view help;
-  bool exact = true;    // an integer
+  bool exact = true;  // an integer
   i128 (*integer)(const Candidate& candidate) = nullptr;
   double (*real)(const Candidate& candidate) = nullptr;
 };

@@ -11,8 +11,8 @@
 namespace mha {
 
 struct WriterOptions {
-  std::string svg_name;   // file name of the SVG beside the Markdown; empty: no link
-  bool colour = false;    // terminal writer only
+  std::string svg_name;  // file name of the SVG beside the Markdown; empty: no link
+  bool colour = false;   // terminal writer only
 };
 
 struct Writer {
@@ -27,7 +27,8 @@ struct Writer {
 [[nodiscard]] const Writer* find_writer(std::string_view id);
 
 // The other verbs' answers. format: "txt" or "json".
-[[nodiscard]] std::string write_explain(const Candidate& candidate, const std::vector<ExplainRow>& rows, std::string_view format);
+[[nodiscard]] std::string write_explain(const Candidate& candidate, const std::vector<ExplainRow>& rows,
+                                        std::string_view format);
 [[nodiscard]] std::string write_validation(const Validation& validation, std::string_view format);
 [[nodiscard]] std::string write_checks(const Candidate& candidate, const std::vector<AssertionResult>& results,
                                        std::string_view format);

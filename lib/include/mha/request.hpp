@@ -42,9 +42,9 @@ struct Request {
   std::int64_t batch = 1;
   std::string target;
   std::int64_t tensor_parallel = 1;
-  std::string dtype = "bf16";               // weights and compute
-  std::vector<std::string> kv_dtypes;       // searched when more than one; empty: as dtype
-  std::string k_dtype, v_dtype;             // override kv_dtypes
+  std::string dtype = "bf16";          // weights and compute
+  std::vector<std::string> kv_dtypes;  // searched when more than one; empty: as dtype
+  std::string k_dtype, v_dtype;        // override kv_dtypes
   // Objective.
   std::string priority = "balanced";
   std::string quality_preset = "conservative";
@@ -56,7 +56,7 @@ struct Request {
 enum class ValueKind { count, length, real, boolean, text, list, assertion };
 
 struct RequestField {
-  std::string_view key;    // "seq_len"; the flag is --seq-len
+  std::string_view key;  // "seq_len"; the flag is --seq-len
   ValueKind kind = ValueKind::text;
   std::string_view value_name;  // "TOKENS"
   std::string_view help;

@@ -32,12 +32,12 @@ struct Target {
   std::string name;
   std::string kind;  // gpu, cpu, npu, soc
   Sourced<Bytes> memory;
-  Sourced<Bytes> reserve;  // held back for the runtime
-  Sourced<double> bandwidth_per_s;                       // bytes
-  std::map<std::string, Sourced<double>> peaks_per_s;    // dense FLOP/s by compute type: f32, bf16, fp8, int8
-  std::vector<std::int64_t> tensor_parallel;             // degrees that one node offers: 1, 2, 4, 8
+  Sourced<Bytes> reserve;                              // held back for the runtime
+  Sourced<double> bandwidth_per_s;                     // bytes
+  std::map<std::string, Sourced<double>> peaks_per_s;  // dense FLOP/s by compute type: f32, bf16, fp8, int8
+  std::vector<std::int64_t> tensor_parallel;           // degrees that one node offers: 1, 2, 4, 8
   Source tensor_parallel_source;
-  std::vector<std::string> kernels;                      // ids of rules/kernels that run here
+  std::vector<std::string> kernels;  // ids of rules/kernels that run here
   // Measured fractions of the roofline bound, low end, for the high end of a predicted time.
   Sourced<double> decode_efficiency_low;
   Sourced<double> prefill_efficiency_low;
@@ -51,31 +51,31 @@ struct KernelSupport {
   std::string id;
   std::string name;
   std::string version;
-  std::vector<std::int64_t> d_head;        // exact list; empty: any multiple of d_head_multiple
+  std::vector<std::int64_t> d_head;  // exact list; empty: any multiple of d_head_multiple
   std::int64_t d_head_multiple = 1;
   std::int64_t d_head_max = 0;
-  std::vector<std::int64_t> group_sizes;   // empty: any
-  std::vector<std::string> latent;         // latent + rope pairs such as "512+64"; empty: no MLA kernel
+  std::vector<std::int64_t> group_sizes;  // empty: any
+  std::vector<std::string> latent;        // latent + rope pairs such as "512+64"; empty: no MLA kernel
   Source source;
 };
 
 // rules/quality/<id>.yaml: one preset of the quality prior.
 struct QualityPreset {
-  std::string id;  // optimistic, default, conservative
+  std::string id;                       // optimistic, default, conservative
   double param_a = 0, param_alpha = 0;  // A / N^alpha
-  double s_a = 0;         // nats per halving of min(a/d, 1), at reference_params
-  double s_b = 0;         // nats per doubling of clip(a/d, 1, 2)
-  double s_w = 0;         // nats per halving of w
-  double size_exponent = 0;  // slopes scale with (N / reference_params)^size_exponent
+  double s_a = 0;                       // nats per halving of min(a/d, 1), at reference_params
+  double s_b = 0;                       // nats per doubling of clip(a/d, 1, 2)
+  double s_w = 0;                       // nats per halving of w
+  double size_exponent = 0;             // slopes scale with (N / reference_params)^size_exponent
   double reference_params = 1e9;
   double noise_band = 0.01;
   std::map<std::string, double> variant_offset;  // by variant id; absent: 0 and "no evidence on file"
   double narrow_kv_penalty = 0;                  // w < narrow_kv_width and N >= narrow_kv_params
   std::int64_t narrow_kv_width = 0;
   double narrow_kv_params = 0;
-  double small_head_64_to_32 = 0;   // d_head 64 -> 32, linear in log2 between
-  double small_head_to_16 = 0;      // total at 16
-  double one_or_two_heads = 0;      // n_heads = 1 (half of it at 2)
+  double small_head_64_to_32 = 0;      // d_head 64 -> 32, linear in log2 between
+  double small_head_to_16 = 0;         // total at 16
+  double one_or_two_heads = 0;         // n_heads = 1 (half of it at 2)
   std::int64_t latent_full_ratio = 4;  // a latent below ratio * d_head costs s_w per halving
   Source source;
   std::string note;
@@ -83,18 +83,18 @@ struct QualityPreset {
 
 // rules/priorities/<id>.yaml: what each priority ranks by.
 struct Priority {
-  std::string id;  // training, balanced, inference
-  double quality_slack = 0;            // nats per token
-  std::string objective;               // id of the cost that is minimised: training_flops, decode_time
+  std::string id;            // training, balanced, inference
+  double quality_slack = 0;  // nats per token
+  std::string objective;     // id of the cost that is minimised: training_flops, decode_time
   Source source;
 };
 
 // rules/constraints/<id>.yaml: thresholds of one row of the constraint table.
 struct ConstraintRule {
-  std::string id;         // "d-head-min"
-  std::string severity;   // "reject" or "warn"
+  std::string id;                            // "d-head-min"
+  std::string severity;                      // "reject" or "warn"
   std::map<std::string, double> thresholds;  // names that the predicate asks for, e.g. "min"
-  std::string why;        // one sentence for people
+  std::string why;                           // one sentence for people
   Source source;
 };
 
@@ -110,11 +110,11 @@ struct ShapeRow {
 // the arithmetic; `load_rules` (rules_loader.hpp) reads the rest.
 struct RuleSet {
   Target target;
-  std::vector<KernelSupport> kernels;        // those that the target names
-  std::vector<QualityPreset> presets;        // optimistic, default, conservative
+  std::vector<KernelSupport> kernels;  // those that the target names
+  std::vector<QualityPreset> presets;  // optimistic, default, conservative
   std::vector<Priority> priorities;
-  std::vector<ConstraintRule> constraints;   // sorted by id
-  std::vector<ShapeRow> shapes;              // sorted by params
+  std::vector<ConstraintRule> constraints;  // sorted by id
+  std::vector<ShapeRow> shapes;             // sorted by params
 };
 
 }  // namespace mha

@@ -48,7 +48,9 @@ using Params = Quantity<struct ParamsTag>;      // weights, biases and norm scal
 using Elements = Quantity<struct ElementsTag>;  // cached scalars, before a format turns them into bytes
 
 // A multiply-add is two floating-point operations. This is the only place that says so.
-[[nodiscard]] constexpr Flops flops_of(MultiplyAdds m) { return Flops(m.value() * 2); }
+[[nodiscard]] constexpr Flops flops_of(MultiplyAdds m) {
+  return Flops(m.value() * 2);
+}
 
 // Exact decimal digits, no separators: "327680".
 [[nodiscard]] std::string to_decimal(i128 value);

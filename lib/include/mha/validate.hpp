@@ -6,8 +6,9 @@
 namespace mha {
 
 struct ValidationBounds {
-  double max_multiply_adds = 2.0e8;  // work of the whole validation: about 0.3 s; tokens first, then d_model shrink to fit
-  double max_bytes = 256.0e6;        // memory of weights and activations
+  double max_multiply_adds =
+      2.0e8;                   // work of the whole validation: about 0.3 s; tokens first, then d_model shrink to fit
+  double max_bytes = 256.0e6;  // memory of weights and activations
   std::int64_t max_tokens = 16;
   std::uint64_t seed = 1;
 };

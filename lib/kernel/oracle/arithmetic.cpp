@@ -10,7 +10,6 @@ namespace {
 constexpr double kEps = std::numeric_limits<double>::epsilon();  // 2u, see the header
 constexpr double kProductEps = 2 * kEps;                         // lambda u
 constexpr double kNormEpsilon = 1e-6;
-constexpr std::int64_t kPool = std::int64_t{1} << 18;  // elements: 2 MiB, in reach of a second-level cache
 
 std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
@@ -34,7 +33,8 @@ class Generator {
   std::uint64_t state_;
 };
 
-// y[0, n) += sum over i < k of x[i] W[row + i, [column, column + n)); y.error holds squares, `x_square` is from propagated().
+// y[0, n) += sum over i < k of x[i] W[row + i, [column, column + n)); y.error holds squares, `x_square` is from
+// propagated().
 void multiply_add(const double* x, const double* x_square, std::int64_t k, const Matrix& w, std::int64_t row,
                   std::int64_t column, std::int64_t n, Row y, std::int64_t& multiply_adds) {
   double* __restrict value = y.value;

@@ -5,7 +5,8 @@
 
 namespace mha::oracle {
 
-// Projects queries, keys and values (with QK-norm where the layout asks for it), caches the latter two, returns the queries.
+// Projects queries, keys and values (with QK-norm where the layout asks for it), caches the latter two, returns the
+// queries.
 [[nodiscard]] Rows project_and_cache(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache,
                                      Counts& counts);
 

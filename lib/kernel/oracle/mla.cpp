@@ -1,11 +1,11 @@
-// Multi-head latent attention (DeepSeek-V2, section 2.1). A token leaves one normed latent c [d_kv_latent] and one rotated
-// key [d_rope] in the cache, both shared by all heads. Queries are [nope | rope] for each head, scaled by
+// Multi-head latent attention (DeepSeek-V2, section 2.1). A token leaves one normed latent c [d_kv_latent] and one
+// rotated key [d_rope] in the cache, both shared by all heads. Queries are [nope | rope] for each head, scaled by
 // 1 / sqrt(d_nope + d_rope).
 //
 // expanded: k_nope = c W_k_up and v = c W_v_up for every cached token, at every step, then plain attention.
 // absorbed: q . (c W_k_up) = (W_k_up q) . c, so W_k_up is applied to the query and attention runs on the latents;
-//           sum p (c W_v_up) = (sum p c) W_v_up, so W_v_up is applied once behind it. A bias of k_up adds the same q . b
-//           to all scores of a query and a bias of v_up passes through, because probabilities sum to 1.
+//           sum p (c W_v_up) = (sum p c) W_v_up, so W_v_up is applied once behind it. A bias of k_up adds the same
+//           q . b to all scores of a query and a bias of v_up passes through, because probabilities sum to 1.
 #include <cmath>
 
 #include "kernel/oracle/arithmetic.hpp"

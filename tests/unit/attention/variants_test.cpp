@@ -1,6 +1,5 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
+#include <doctest/doctest.h>
 #include <set>
 
 #include "support/layouts.hpp"
@@ -96,7 +95,8 @@ TEST_CASE("GQA with as many KV heads as query heads lowers to the plan of MHA") 
   CHECK(total_params(shape, mha) == total_params(shape, gqa));
   CHECK(cache_per_token(shape, mha) == cache_per_token(shape, gqa));
   const Step step{100, 7};
-  CHECK(attention_macs(lower(mha, 512).paths[0], step, FlopConvention::causal) == attention_macs(lower(gqa, 512).paths[0], step, FlopConvention::causal));
+  CHECK(attention_macs(lower(mha, 512).paths[0], step, FlopConvention::causal) ==
+        attention_macs(lower(gqa, 512).paths[0], step, FlopConvention::causal));
 }
 
 TEST_CASE("notation is the documented one") {

@@ -12,7 +12,11 @@ const ModelShape kShape{4096, 32, 14336, 128256, false, true, NormKind::rms};
 
 TEST_CASE("units of different kinds do not add") {
   // Written as a requirement so that a mix-up would fail to satisfy it rather than fail to build.
-  const auto adds = [](auto a, auto b) { return requires { a + b; }; };
+  const auto adds = [](auto a, auto b) {
+    return requires {
+      a + b;
+    };
+  };
   CHECK(adds(Bytes(1), Bytes(2)));
   CHECK_FALSE(adds(Bytes(1), Flops(2)));
   CHECK_FALSE(adds(Params(1), Elements(2)));
@@ -22,10 +26,13 @@ TEST_CASE("KV heads split down to one a rank and then replicate while a latent i
   CHECK(kv_heads_per_rank(8, 1) == 8);
   CHECK(kv_heads_per_rank(8, 8) == 1);
   CHECK(kv_heads_per_rank(8, 16) == 1);
-  const auto per_rank = [&](const Layout& l, std::int64_t tp) { return cache_size(kShape, lower(l, 4096), formats("bf16", "bf16"), 1, 1, tp).per_rank_per_token; };
+  const auto per_rank = [&](const Layout& l, std::int64_t tp) {
+    return cache_size(kShape, lower(l, 4096), formats("bf16", "bf16"), 1, 1, tp).per_rank_per_token;
+  };
   CHECK(per_rank(grouped(32, 8, 128), 8) * 8 == per_rank(grouped(32, 8, 128), 1));
   CHECK(per_rank(grouped(32, 1, 128), 8) == per_rank(grouped(32, 1, 128), 1));
-  CHECK(per_rank(grouped(32, 1, 128), 8) == per_rank(grouped(32, 8, 128), 8));  // MQA at TP 8 saves nothing over 8 KV heads
+  CHECK(per_rank(grouped(32, 1, 128), 8) ==
+        per_rank(grouped(32, 8, 128), 8));  // MQA at TP 8 saves nothing over 8 KV heads
   CHECK(per_rank(latent(32, 512, 64, 128, 128, 0), 8) == per_rank(latent(32, 512, 64, 128, 128, 0), 1));
 }
 
@@ -74,7 +81,8 @@ TEST_CASE("tying embeddings changes parameters and never FLOPs") {
   tied.tied_embeddings = true;
   const AttentionPlan plan = lower(grouped(32, 8, 128), 4096);
   CHECK(count_params(kShape, plan).total - count_params(tied, plan).total == count_params(kShape, plan).embedding);
-  CHECK(count_flops(tied, plan, 512, FlopConvention::causal).prefill == count_flops(kShape, plan, 512, FlopConvention::causal).prefill);
+  CHECK(count_flops(tied, plan, 512, FlopConvention::causal).prefill ==
+        count_flops(kShape, plan, 512, FlopConvention::causal).prefill);
 }
 
 TEST_CASE("attention FLOPs are quadratic in length") {
@@ -108,6 +116,7 @@ TEST_CASE("MLA is priced expanded and absorbed with the cheaper one chosen by ph
 TEST_CASE("decode step by step costs as much as prefill on the direct path") {
   const AttentionPlan plan = lower(grouped(12, 4, 64), 768);
   i128 steps = 0;
-  for (std::int64_t past = 0; past < 40; ++past) steps += attention_macs(plan.paths[0], {past, 1}, FlopConvention::causal).value();
+  for (std::int64_t past = 0; past < 40; ++past)
+    steps += attention_macs(plan.paths[0], {past, 1}, FlopConvention::causal).value();
   CHECK(MultiplyAdds(steps) == attention_macs(plan.paths[0], {0, 40}, FlopConvention::causal));
 }

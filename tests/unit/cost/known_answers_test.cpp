@@ -42,28 +42,34 @@ TEST_CASE("bytes per cached token equal published figures") {
   shape.n_layers = 126;
   CHECK(cache_per_token(shape, grouped(128, 8, 128)) == Bytes(516'096));  // Llama-3.1-405B
   shape.n_layers = 28;
-  CHECK(cache_per_token(shape, grouped(16, 8, 128)) == Bytes(112 * 1024));  // Qwen3-0.6B: d_head is not d_model / n_heads
+  CHECK(cache_per_token(shape, grouped(16, 8, 128)) ==
+        Bytes(112 * 1024));  // Qwen3-0.6B: d_head is not d_model / n_heads
 }
 
 TEST_CASE("block formats carry their scales") {
   // Llama-3.2-1B at 2048 tokens as llama.cpp prints it: f16 64 MiB, q8_0 34 MiB, q4_0 18 MiB.
   const ModelShape shape{2048, 16, 8192, 128256, true, true, NormKind::rms};
   const AttentionPlan plan = lower(grouped(32, 8, 64), 2048);
-  const auto mib = [&](const char* k, const char* v) { return cache_size(shape, plan, formats(k, v), 2048, 1, 1).per_sequence.value() / (1 << 20); };
+  const auto mib = [&](const char* k, const char* v) {
+    return cache_size(shape, plan, formats(k, v), 2048, 1, 1).per_sequence.value() / (1 << 20);
+  };
   CHECK(mib("f16", "f16") == 64);
   CHECK(mib("q8_0", "q8_0") == 34);
   CHECK(mib("q4_0", "q4_0") == 18);
   CHECK(mib("q5_0", "q5_0") == 22);
   CHECK(mib("fp8", "fp8") == 32);
   CHECK(mib("f32", "f32") == 128);
-  CHECK(mib("q8_0", "q4_0") == 26);  // K and V formats are separate
+  CHECK(mib("q8_0", "q4_0") == 26);                        // K and V formats are separate
   CHECK(find_format("q8_0")->row_bytes(33) == Bytes(68));  // whole blocks
 }
 
 TEST_CASE("MQA at 2048 tokens caches 1 in n_heads of MHA") {
   const ModelShape shape{4096, 32, 11008, 32000, false, true, NormKind::rms};
   for (const std::int64_t heads : {16, 32, 64}) {
-    const auto at = [&](std::int64_t kv) { return cache_size(shape, lower(grouped(heads, kv, 4096 / heads), 4096), formats("bf16", "bf16"), 2048, 1, 1).per_sequence; };
+    const auto at = [&](std::int64_t kv) {
+      return cache_size(shape, lower(grouped(heads, kv, 4096 / heads), 4096), formats("bf16", "bf16"), 2048, 1, 1)
+          .per_sequence;
+    };
     CHECK(at(1) * heads == at(heads));
   }
 }
@@ -81,8 +87,10 @@ TEST_CASE("prefill FLOPs follow the published conventions") {
   const AttentionPlan plan = lower(grouped(32, 32, 128), 4096);
   const ParamCount p = count_params(shape, plan);
   const i128 n = p.attention.value() + p.ffn.value() + p.lm_head.value(), s = 2048;
-  CHECK(count_flops(shape, plan, 2048, FlopConvention::full).training_per_token == Flops(6 * n + 12 * i128{32} * 4096 * s));
+  CHECK(count_flops(shape, plan, 2048, FlopConvention::full).training_per_token ==
+        Flops(6 * n + 12 * i128{32} * 4096 * s));
   // The causal triangle is exact: s (s + 1) / 2 pairs, not half a square.
-  CHECK(count_flops(shape, plan, 2048, FlopConvention::causal).prefill == Flops(2 * n * s + 2 * 32 * 2 * i128{4096} * (s * (s + 1) / 2)));
+  CHECK(count_flops(shape, plan, 2048, FlopConvention::causal).prefill ==
+        Flops(2 * n * s + 2 * 32 * 2 * i128{4096} * (s * (s + 1) / 2)));
   CHECK(flops_of(MultiplyAdds(1)) == Flops(2));
 }

@@ -1,9 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <cmath>
+#include <doctest/doctest.h>
 
 #include "mha/quality.hpp"
 #include "mha/rules_loader.hpp"
+
 #include "support/layouts.hpp"
 
 using namespace mha;
@@ -28,7 +28,8 @@ double predicted(const QualityPreset& p, const Layout& l, std::int64_t d_model, 
 }  // namespace
 
 TEST_CASE("the reference layout is at zero") {
-  for (const char* id : {"optimistic", "default", "conservative"}) CHECK(predicted(preset(id), grouped(16, 16, 128), 2048, 1e9) == 0);
+  for (const char* id : {"optimistic", "default", "conservative"})
+    CHECK(predicted(preset(id), grouped(16, 16, 128), 2048, 1e9) == 0);
 }
 
 TEST_CASE("the default preset predicts the published ablations as its documentation says") {
@@ -42,7 +43,8 @@ TEST_CASE("the default preset predicts the published ablations as its documentat
 TEST_CASE("attention width below d_model costs a halving each and above it is clipped at twice") {
   const QualityPreset p = preset("default");
   CHECK(predicted(p, grouped(8, 8, 128), 2048, 1e9) == doctest::Approx(0.028 + 0.004));
-  const double at_2 = predicted(p, grouped(32, 16, 128), 2048, 1e9), at_4 = predicted(p, grouped(64, 16, 128), 2048, 1e9);
+  const double at_2 = predicted(p, grouped(32, 16, 128), 2048, 1e9),
+               at_4 = predicted(p, grouped(64, 16, 128), 2048, 1e9);
   CHECK(at_2 == doctest::Approx(-0.008));
   CHECK(at_4 == doctest::Approx(at_2));
 }
@@ -59,10 +61,13 @@ TEST_CASE("fewer parameters than the budget are priced by the scaling law") {
   const Layout l = grouped(16, 16, 128);
   const AttentionPlan plan = lower(l, 2048);
   // One percent of 1B is 0.0012 nats.
-  CHECK(predict_loss(p, l, plan, 2048, Params(990'000'000), Params(1'000'000'000)).params == doctest::Approx(0.0012).epsilon(0.05));
+  CHECK(predict_loss(p, l, plan, 2048, Params(990'000'000), Params(1'000'000'000)).params ==
+        doctest::Approx(0.0012).epsilon(0.05));
 }
 
 TEST_CASE("MLA enters at the conservative upper end of its spread") {
-  CHECK(predict_loss(preset("conservative"), latent(16, 512, 64, 128, 128, 0), lower(latent(16, 512, 64, 128, 128, 0), 2048), 2048, Params(1'000'000'000), Params(1'000'000'000)).total() == doctest::Approx(0.024));
+  CHECK(predict_loss(preset("conservative"), latent(16, 512, 64, 128, 128, 0),
+                     lower(latent(16, 512, 64, 128, 128, 0), 2048), 2048, Params(1'000'000'000), Params(1'000'000'000))
+            .total() == doctest::Approx(0.024));
   CHECK(predicted(preset("default"), latent(16, 256, 64, 128, 128, 0), 2048, 1e9) == doctest::Approx(0.004));
 }

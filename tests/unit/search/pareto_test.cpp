@@ -1,14 +1,14 @@
-#include <doctest/doctest.h>
-
-#include <random>
-
 #include "search/pareto.hpp"
+
+#include <doctest/doctest.h>
+#include <random>
 
 using mha::CostPoint;
 
 namespace {
 bool dominates(const CostPoint& a, const CostPoint& b) {
-  return a.loss <= b.loss && a.decode_s <= b.decode_s && a.memory <= b.memory && (a.loss < b.loss || a.decode_s < b.decode_s || a.memory < b.memory);
+  return a.loss <= b.loss && a.decode_s <= b.decode_s && a.memory <= b.memory &&
+         (a.loss < b.loss || a.decode_s < b.decode_s || a.memory < b.memory);
 }
 
 std::vector<std::size_t> by_definition(const std::vector<CostPoint>& points) {
@@ -28,7 +28,9 @@ TEST_CASE("the Pareto front equals the definition on random point sets with many
     const int n = static_cast<int>(random() % 60), span = 1 + static_cast<int>(random() % 12);
     std::vector<CostPoint> points;
     for (int i = 0; i < n; ++i)
-      points.push_back({static_cast<double>(random() % static_cast<unsigned>(span)), static_cast<double>(random() % static_cast<unsigned>(span)), static_cast<double>(random() % static_cast<unsigned>(span))});
+      points.push_back({static_cast<double>(random() % static_cast<unsigned>(span)),
+                        static_cast<double>(random() % static_cast<unsigned>(span)),
+                        static_cast<double>(random() % static_cast<unsigned>(span))});
     CHECK(mha::pareto_front(points) == by_definition(points));
   }
 }

@@ -1,13 +1,13 @@
 #include "mha/recommend.hpp"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
+#include <doctest/doctest.h>
 #include <set>
 
 #include "mha/explain.hpp"
 #include "mha/rules_loader.hpp"
+
 #include "search/constraints.hpp"
 #include "search/rank.hpp"
 
@@ -80,7 +80,8 @@ TEST_CASE("balanced on H100 picks the released layouts of 8B, 14.8B and 70B mode
 }
 
 TEST_CASE("every ranked candidate meets the parameter budget within 1 percent") {
-  for (const std::int64_t params : {20'000'000LL, 125'000'000LL, 350'000'000LL, 1'300'000'000LL, 7'000'000'000LL, 30'000'000'000LL, 70'000'000'000LL, 400'000'000'000LL}) {
+  for (const std::int64_t params : {20'000'000LL, 125'000'000LL, 350'000'000LL, 1'300'000'000LL, 7'000'000'000LL,
+                                    30'000'000'000LL, 70'000'000'000LL, 400'000'000'000LL}) {
     Request request = small_request();
     request.params = params;
     request.seq_len = 2048;
@@ -88,7 +89,8 @@ TEST_CASE("every ranked candidate meets the parameter budget within 1 percent") 
     request.tensor_parallel = params > 100'000'000'000 ? 64 : params > 20'000'000'000 ? 8 : 1;
     request.target = params > 100'000'000'000 ? "gb200" : "h100-sxm";
     const RuleSet rules = rules_for(request.target);
-    if (std::find(rules.target.tensor_parallel.begin(), rules.target.tensor_parallel.end(), request.tensor_parallel) == rules.target.tensor_parallel.end())
+    if (std::find(rules.target.tensor_parallel.begin(), rules.target.tensor_parallel.end(), request.tensor_parallel) ==
+        rules.target.tensor_parallel.end())
       request.tensor_parallel = rules.target.tensor_parallel.back();
     INFO(params);
     const Recommendation r = must(request, rules);
@@ -120,7 +122,8 @@ TEST_CASE("a request without a feasible layout says which rules dropped how many
   const Expected<Recommendation> r = recommend(request, rules_for("rpi5"));
   REQUIRE_FALSE(r.has_value());
   CHECK(r.error().front().code == "no-feasible-layout");
-  CHECK(std::any_of(r.error().begin(), r.error().end(), [](const Diagnostic& d) { return d.code == "memory-fits" && d.severity == Severity::note; }));
+  CHECK(std::any_of(r.error().begin(), r.error().end(),
+                    [](const Diagnostic& d) { return d.code == "memory-fits" && d.severity == Severity::note; }));
 }
 
 TEST_CASE("a pinned head of 24 is refused by the standing rule and says so") {
@@ -160,7 +163,8 @@ TEST_CASE("MHA with more than 16 heads beyond 32K states its cache and names the
   request.seq_len = 65536;
   request.batch = 1;
   const Recommendation r = must(request, rules_for("h100-sxm"));
-  const auto warning = std::find_if(r.warnings.begin(), r.warnings.end(), [](const Warning& w) { return w.code == "mha-long-context"; });
+  const auto warning =
+      std::find_if(r.warnings.begin(), r.warnings.end(), [](const Warning& w) { return w.code == "mha-long-context"; });
   REQUIRE(warning != r.warnings.end());
   CHECK(warning->message.find("GQA") != std::string::npos);
   CHECK(warning->message.find("GiB") != std::string::npos);
@@ -250,7 +254,9 @@ TEST_CASE("every preset is tried and a changed winner is said") {
   const Recommendation r = must(small_request(), rules_for("h100-sxm"));
   CHECK(r.preset_winners.size() == 3);
   for (const PresetWinner& w : r.preset_winners) {
-    const bool warned = std::any_of(r.warnings.begin(), r.warnings.end(), [&](const Warning& warning) { return warning.code == "preset-changes-winner" && warning.message.find(w.preset) != std::string::npos; });
+    const bool warned = std::any_of(r.warnings.begin(), r.warnings.end(), [&](const Warning& warning) {
+      return warning.code == "preset-changes-winner" && warning.message.find(w.preset) != std::string::npos;
+    });
     CHECK(warned == !w.same);
   }
 }
@@ -271,7 +277,8 @@ TEST_CASE("the same request gives the same recommendation") {
   const RuleSet rules = rules_for("h100-sxm");
   const Recommendation a = must(small_request(), rules), b = must(small_request(), rules);
   REQUIRE(a.ranked.size() == b.ranked.size());
-  for (std::size_t i = 0; i < a.ranked.size(); ++i) CHECK(a.ranked[i].candidate.notation == b.ranked[i].candidate.notation);
+  for (std::size_t i = 0; i < a.ranked.size(); ++i)
+    CHECK(a.ranked[i].candidate.notation == b.ranked[i].candidate.notation);
 }
 
 TEST_CASE("the cheapest of a tie class is never dearer than the class behind it") {
@@ -281,5 +288,6 @@ TEST_CASE("the cheapest of a tie class is never dearer than the class behind it"
     CHECK_FALSE(r.ranked[i].why_not.empty());
   }
   for (const Ranked& row : r.ranked)
-    if (row.tie_class == 1) CHECK(row.candidate.cost.decode.bound_s <= r.winner().cost.decode.bound_s * (1 + 2 * kCostTieBand));
+    if (row.tie_class == 1)
+      CHECK(row.candidate.cost.decode.bound_s <= r.winner().cost.decode.bound_s * (1 + 2 * kCostTieBand));
 }
