@@ -1,4 +1,4 @@
-// Another project that asks for a layout: request, rules, recommendation, JSON. Also the README's example.
+// Another project that asks for a layout: request, rules, recommendation, JSON.
 #include <cstdio>
 
 #include "mha/recommend.hpp"
