@@ -41,6 +41,7 @@ struct StepInput {
   Step step;
   std::int64_t sequences;
   double efficiency;
+  double peak;
 };
 
 StepTime step_time(const StepInput& in) {
@@ -67,8 +68,8 @@ StepTime step_time(const StepInput& in) {
     if (m.sharding == Sharding::replicated) replicated += i128{m.rows} * m.cols;
   replicated *= in.step.n_new;
   const i128 rest = (ffn_macs_per_token(in.shape) * layers + lm_head_macs_per_token(in.shape)).value() * in.step.n_new;
-  const i128 product_macs = sequences * (layers * replicated + (layers * (products - replicated) + rest + tp - 1) / tp);
-  const i128 cache_macs = sequences * ((layers * over_cache + tp - 1) / tp);
+  const i128 product_macs = sequences * (layers * replicated + split(layers * (products - replicated) + rest, tp));
+  const i128 cache_macs = sequences * split(layers * over_cache, tp);
   time.flops = flops_of(MultiplyAdds(product_macs + cache_macs));
 
   const StorageFormat& format = *in.workload.weights;
@@ -77,9 +78,9 @@ StepTime step_time(const StepInput& in) {
   time.traffic.cache_write = in.cache.per_rank_per_token * in.step.n_new * sequences;
   // Written once and read once, by the heads of this rank.
   time.traffic.scratch =
-      format.row_bytes(1) * (2 * layers * ((path.scratch_per_context_token * context + tp - 1) / tp) * sequences);
+      format.row_bytes(1) * (2 * layers * split(path.scratch_per_context_token * context, tp) * sequences);
 
-  const double bandwidth = in.target.bandwidth_per_s.value, peak = *in.target.peak(format.compute_peak);
+  const double bandwidth = in.target.bandwidth_per_s.value, peak = in.peak;
   const Bytes cache_bytes = time.traffic.cache_read + time.traffic.cache_write + time.traffic.scratch;
   const double weights_memory = time.traffic.weights.as_double() / bandwidth;
   const double weights_compute = flops_of(MultiplyAdds(product_macs)).as_double() / peak;
@@ -102,10 +103,11 @@ Cost compute_cost(const ModelShape& shape, const AttentionPlan& plan, const Work
   cost.flops_full = count_flops(shape, plan, workload.n_ctx, FlopConvention::full);
   cost.cache = cache_size(shape, plan, workload.cache, workload.n_ctx, workload.batch, workload.tensor_parallel);
   const RankWeights rank = weights_on_rank(shape, plan, cost.params, workload.tensor_parallel);
+  const double peak = *target.peak(workload.weights->compute_peak);
   cost.prefill = step_time({shape, plan, workload, target, rank, cost.cache, Step{0, workload.n_ctx}, 1,
-                            target.prefill_efficiency_low.value});
+                            target.prefill_efficiency_low.value, peak});
   cost.decode = step_time({shape, plan, workload, target, rank, cost.cache, Step{workload.n_ctx - 1, 1}, workload.batch,
-                           target.decode_efficiency_low.value});
+                           target.decode_efficiency_low.value, peak});
   cost.weights_per_rank = workload.weights->row_bytes(1) * rank.stored;
   cost.memory_per_rank = cost.weights_per_rank + cost.cache.per_rank_batch;
   return cost;

@@ -22,33 +22,49 @@ double small_head(const QualityPreset& preset, double d_head) {
 
 }  // namespace
 
-LossDelta predict_loss(const QualityPreset& preset, const Layout& layout, const AttentionPlan& plan,
-                       std::int64_t d_model, Params params, Params reference_params) {
+LossModel::LossModel(const QualityPreset& preset, Params reference_params)
+    : preset_(&preset), reference_params_(reference_params) {
+  const double n = reference_params.as_double();
+  scale_ = std::pow(n / preset.reference_params, preset.size_exponent);
+  reference_term_ = preset.param_a * std::pow(n, -preset.param_alpha);
+  narrow_guard_ = n >= preset.narrow_kv_params;
+  for (const Variant* variant : variants()) {
+    const auto offset = preset.variant_offset.find(std::string(variant->id));
+    variant_offset_.push_back(offset == preset.variant_offset.end() ? 0 : offset->second);
+  }
+}
+
+LossDelta LossModel::predict(const Layout& layout, const AttentionPlan& plan, std::int64_t d_model,
+                             Params params) const {
+  const QualityPreset& preset = *preset_;
   LossDelta delta;
-  const double n = params.as_double(), n_reference = reference_params.as_double();
-  if (params != reference_params)
-    delta.params = preset.param_a * (std::pow(n, -preset.param_alpha) - std::pow(n_reference, -preset.param_alpha));
-  const double scale = std::pow(n_reference / preset.reference_params, preset.size_exponent);
+  if (params != reference_params_)
+    delta.params = preset.param_a * std::pow(params.as_double(), -preset.param_alpha) - reference_term_;
 
   // The reference has a = w = d_model, so its own terms are 0.
-  const double ratio = static_cast<double>(plan.attention_width) / static_cast<double>(d_model);
-  delta.attention_width = -preset.s_a * scale * std::log2(std::min(ratio, 1.0)) -
-                          preset.s_b * scale * std::log2(std::clamp(ratio, 1.0, 2.0));
+  const double width = static_cast<double>(d_model);
+  const double ratio = static_cast<double>(plan.attention_width) / width;
+  if (ratio < 1) delta.attention_width = -preset.s_a * scale_ * std::log2(ratio);
+  if (ratio > 1) delta.attention_width = -preset.s_b * scale_ * std::log2(std::min(ratio, 2.0));
   if (layout.variant->latent) {
     const double full = static_cast<double>(preset.latent_full_ratio * layout.d_nope);
-    delta.kv_width = preset.s_w * scale * std::max(0.0, std::log2(full / static_cast<double>(layout.d_kv_latent)));
+    const double short_of = std::max(0.0, std::log2(full / static_cast<double>(layout.d_kv_latent)));
+    delta.kv_width = preset.s_w * scale_ * short_of;
   } else {
-    delta.kv_width = preset.s_w * scale * std::log2(static_cast<double>(d_model) / static_cast<double>(plan.kv_width));
-    if (plan.kv_width < preset.narrow_kv_width && n_reference >= preset.narrow_kv_params)
-      delta.guards += preset.narrow_kv_penalty;
+    delta.kv_width = preset.s_w * scale_ * std::log2(width / static_cast<double>(plan.kv_width));
+    if (narrow_guard_ && plan.kv_width < preset.narrow_kv_width) delta.guards += preset.narrow_kv_penalty;
   }
-  if (const auto offset = preset.variant_offset.find(std::string(layout.variant->id));
-      offset != preset.variant_offset.end())
-    delta.variant = offset->second;
+  for (std::size_t i = 0; i < variant_offset_.size(); ++i)
+    if (variants()[i] == layout.variant) delta.variant = variant_offset_[i];
   delta.guards += small_head(preset, static_cast<double>(layout.d_head));
   if (layout.n_heads == 1) delta.guards += preset.one_or_two_heads;
   if (layout.n_heads == 2) delta.guards += preset.one_or_two_heads / 2;
   return delta;
+}
+
+LossDelta predict_loss(const QualityPreset& preset, const Layout& layout, const AttentionPlan& plan,
+                       std::int64_t d_model, Params params, Params reference_params) {
+  return LossModel(preset, reference_params).predict(layout, plan, d_model, params);
 }
 
 }  // namespace mha

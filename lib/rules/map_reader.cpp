@@ -106,10 +106,11 @@ Source MapReader::source(std::string_view key) {
   return out;
 }
 
-void MapReader::invalid(std::string_view key, std::string code, std::string what, std::string hint) {
+void MapReader::invalid(std::string_view key, const std::string& code, const std::string& what,
+                        const std::string& hint) {
   if (node_ == nullptr) return;
   for (const Node& child : node_->children) {
-    if (child.key == key) problem(child, path_of(key), std::move(code), std::move(what), std::move(hint));
+    if (child.key == key) problem(child, path_of(key), code, what, hint);
   }
 }
 

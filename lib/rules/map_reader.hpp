@@ -73,7 +73,7 @@ class MapReader {
   const Node* free_map(std::string_view key);
 
   // Reports `key`'s value (or, when it is absent, nothing: that was reported by find).
-  void invalid(std::string_view key, std::string code, std::string what, std::string hint);
+  void invalid(std::string_view key, const std::string& code, const std::string& what, const std::string& hint);
   void problem(const Node& at, std::string key, std::string code, std::string what, std::string hint);
   void close();  // reports unknown keys
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace mha {
 namespace {
@@ -24,6 +25,13 @@ Ranking rank(const RankInput& in, std::size_t most) {
   std::vector<std::size_t> inside, outside;
   for (const std::size_t i : in.feasible) (in.loss[i] <= in.best_loss + in.slack ? inside : outside).push_back(i);
   ranking.within_slack = inside.size();
+  if (most == 1 && !inside.empty()) {  // only the winner is wanted, and it is in the cheapest band
+    double cheapest = in.scored[inside.front()].objective;
+    for (const std::size_t i : inside) cheapest = std::min(cheapest, in.scored[i].objective);
+    const auto dear = [&](std::size_t i) { return in.scored[i].objective > cheapest * (1 + kCostTieBand); };
+    inside.erase(std::remove_if(inside.begin(), inside.end(), dear), inside.end());
+    outside.clear();
+  }
 
   std::sort(inside.begin(), inside.end(), [&](std::size_t a, std::size_t b) {
     return in.scored[a].objective != in.scored[b].objective ? in.scored[a].objective < in.scored[b].objective : a < b;
@@ -61,18 +69,27 @@ Ranking rank(const RankInput& in, std::size_t most) {
   }
 
   // Outside the slack: in the order in which relaxing it would let them in, cheapest first, as the rule would take them.
-  const auto steps = [&](std::size_t i) { return std::ceil((in.loss[i] - in.best_loss - in.slack) / kSlackStep); };
-  std::sort(outside.begin(), outside.end(), [&](std::size_t a, std::size_t b) {
-    if (steps(a) != steps(b)) return steps(a) < steps(b);
-    return in.scored[a].objective != in.scored[b].objective ? in.scored[a].objective < in.scored[b].objective : a < b;
+  struct Later {
+    double steps, objective;
+    std::size_t index;
+  };
+  std::vector<Later> later;
+  later.reserve(outside.size());
+  for (const std::size_t i : outside)
+    later.push_back({std::ceil((in.loss[i] - in.best_loss - in.slack) / kSlackStep), in.scored[i].objective, i});
+  std::sort(later.begin(), later.end(), [](const Later& a, const Later& b) {
+    return std::tie(a.steps, a.objective, a.index) < std::tie(b.steps, b.objective, b.index);
   });
-  for (const std::size_t i : outside) {
-    const bool unseen = std::none_of(ranking.order.begin(), ranking.order.end(), [&](const RankedIndex& place) {
-      return in.scored[place.index].layout.variant == in.scored[i].layout.variant;
-    });
+  for (const Later& candidate : later) {
+    const std::size_t i = candidate.index;
     ++tie_class;
     ++position;
-    if (ranking.order.size() < most || (unseen && most > 1)) ranking.order.push_back({i, position, tie_class, false});
+    if (ranking.order.size() >= most && most == 1) break;
+    const bool listed = ranking.order.size() >= most &&
+                        std::any_of(ranking.order.begin(), ranking.order.end(), [&](const RankedIndex& place) {
+                          return in.scored[place.index].layout.variant == in.scored[i].layout.variant;
+                        });
+    if (!listed) ranking.order.push_back({i, position, tie_class, false});
   }
   return ranking;
 }

@@ -47,6 +47,8 @@ Space cost_all(const Problem& problem, const std::vector<Layout>& layouts) {
   space.scored.reserve(layouts.size() * problem.formats.size());
   space.loss.resize(presets);
   space.best_loss.assign(presets, INFINITY);
+  std::vector<LossModel> models;
+  for (const QualityPreset& preset : rules.presets) models.emplace_back(preset, problem.reference_params);
   for (std::size_t format = 0; format < problem.formats.size(); ++format) {
     const Workload workload = problem.workload_of(format);
     for (const Layout& layout : layouts) {
@@ -69,9 +71,7 @@ Space cost_all(const Problem& problem, const std::vector<Layout>& layouts) {
       s.decode_s = cost.decode.bound_s;
       s.kv_per_sequence = cost.cache.per_sequence.as_double();
       for (std::size_t p = 0; p < presets; ++p) {
-        const double loss =
-            predict_loss(rules.presets[p], layout, plan, shape.d_model, cost.params.total, problem.reference_params)
-                .total();
+        const double loss = models[p].predict(layout, plan, shape.d_model, cost.params.total).total();
         space.loss[p].push_back(loss);
         if (!sound || loss >= space.best_loss[p]) continue;
         space.best_loss[p] = loss;
@@ -110,47 +110,49 @@ std::vector<ParetoPoint> pareto_points(const Problem& problem, const Space& spac
   for (const std::size_t i : front) on_front[i] = true;
 
   // Candidates at the very same point are one mark; the recommended one gives it its name.
-  std::vector<ParetoPoint> marks;
   std::vector<std::size_t> order(points.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const CostPoint &x = points[a], &y = points[b];
+    if (on_front[a] != on_front[b]) return static_cast<bool>(on_front[a]);
     if (x.memory != y.memory) return x.memory < y.memory;
     if (x.loss != y.loss) return x.loss < y.loss;
     if (x.decode_s != y.decode_s) return x.decode_s < y.decode_s;
     const bool first = space.feasible[a] == recommended, second = space.feasible[b] == recommended;
     return first != second ? first : a < b;
   });
-  const CostPoint* previous = nullptr;
+  struct Mark {
+    std::size_t point;
+    std::int64_t same;
+  };
+  std::vector<Mark> marks;
   for (const std::size_t i : order) {
+    const CostPoint* last = marks.empty() ? nullptr : &points[marks.back().point];
     const CostPoint& point = points[i];
-    const Scored& s = space.scored[space.feasible[i]];
-    if (previous != nullptr && previous->memory == point.memory && previous->loss == point.loss &&
-        previous->decode_s == point.decode_s) {
+    if (last != nullptr && last->memory == point.memory && last->loss == point.loss && last->decode_s == point.decode_s)
       ++marks.back().same;
-      continue;
-    }
-    previous = &points[i];
-    marks.push_back({notation(s.layout), std::string(s.layout.variant->id), point.loss, point.decode_s,
-                     Bytes(static_cast<i128>(point.memory)), on_front[i], space.feasible[i] == recommended, 1});
+    else
+      marks.push_back({i, 1});
   }
-  std::stable_sort(marks.begin(), marks.end(),
-                   [](const ParetoPoint& a, const ParetoPoint& b) { return a.front && !b.front; });
-  // The plot needs a cloud, not every point of it.
+
+  // The plot needs a cloud, not every point of it: all of the front, and the others evenly thinned.
   constexpr std::size_t kMost = 400;
-  if (marks.size() > kMost) {
-    std::vector<ParetoPoint> thinned;
-    std::size_t n_front = 0;
-    for (const ParetoPoint& mark : marks) n_front += mark.front ? 1 : 0;
-    const std::size_t room = n_front >= kMost ? 1 : kMost - n_front, others = marks.size() - n_front;
-    for (std::size_t i = 0; i < marks.size(); ++i)
-      if (marks[i].front || marks[i].recommended ||
-          (i - n_front) * room / std::max<std::size_t>(1, others) !=
-              (i - n_front + 1) * room / std::max<std::size_t>(1, others))
-        thinned.push_back(marks[i]);
-    marks = std::move(thinned);
+  std::size_t n_front = 0;
+  for (const Mark& mark : marks) n_front += on_front[mark.point] ? 1 : 0;
+  const std::size_t others = marks.size() - n_front, room = n_front < kMost ? kMost - n_front : 1;
+  std::vector<ParetoPoint> shown;
+  for (std::size_t m = 0; m < marks.size(); ++m) {
+    const std::size_t i = marks[m].point;
+    const bool is_recommended = space.feasible[i] == recommended;
+    if (!on_front[i] && !is_recommended && others > room) {
+      const std::size_t at = m - n_front;
+      if (at * room / others == (at + 1) * room / others) continue;
+    }
+    const Scored& s = space.scored[space.feasible[i]];
+    shown.push_back({notation(s.layout), std::string(s.layout.variant->id), points[i].loss, points[i].decode_s,
+                     Bytes(static_cast<i128>(points[i].memory)), on_front[i], is_recommended, marks[m].same});
   }
-  return marks;
+  return shown;
 }
 
 std::vector<RejectedRule> tally(const Problem& problem, const Space& space) {

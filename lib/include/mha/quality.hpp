@@ -18,6 +18,22 @@ struct LossDelta {
   [[nodiscard]] double total() const { return params + attention_width + kv_width + variant + guards; }
 };
 
+// One preset against one reference: what depends on these alone is computed once, since a search asks for every candidate.
+class LossModel {
+ public:
+  LossModel(const QualityPreset& preset, Params reference_params);
+  [[nodiscard]] LossDelta predict(const Layout& layout, const AttentionPlan& plan, std::int64_t d_model,
+                                  Params params) const;
+
+ private:
+  const QualityPreset* preset_;
+  Params reference_params_;
+  double scale_ = 1;           // of the slopes at this size
+  double reference_term_ = 0;  // A / N_reference^alpha
+  bool narrow_guard_ = false;
+  std::vector<double> variant_offset_;  // in the order of variants()
+};
+
 [[nodiscard]] LossDelta predict_loss(const QualityPreset& preset, const Layout& layout, const AttentionPlan& plan,
                                      std::int64_t d_model, Params params, Params reference_params);
 
