@@ -103,11 +103,13 @@ std::vector<KernelSupport> read_kernels(const Shelf& shelf, const Document& docu
   return out;
 }
 
-// Ids of `first` in that order, others behind them as they stand.
+// Ids of `first` in that order, others behind them by id. (Plain sort with a whole key: std::stable_sort of libstdc++ 12 uses
+// a buffer that clang 19 reports as deprecated.)
 template <class T>
 void put_first(std::vector<T>& items, const std::vector<std::string_view>& first) {
   const auto place = [&](const T& item) { return std::find(first.begin(), first.end(), item.id) - first.begin(); };
-  std::stable_sort(items.begin(), items.end(), [&](const T& a, const T& b) { return place(a) < place(b); });
+  std::sort(items.begin(), items.end(),
+            [&](const T& a, const T& b) { return place(a) != place(b) ? place(a) < place(b) : a.id < b.id; });
 }
 
 }  // namespace
@@ -136,8 +138,9 @@ Expected<RuleSet> RuleStore::load(std::string_view target_id) const {
   put_first(out.priorities, {"training", "balanced", "inference"});
   out.constraints = read_all(Shelf(rules_dir_, "constraints"), read_constraint, problems);
   out.shapes = read_all(Shelf(rules_dir_, "shapes"), read_shape, problems);
-  std::stable_sort(out.shapes.begin(), out.shapes.end(),
-                   [](const ShapeRow& a, const ShapeRow& b) { return a.params < b.params; });
+  std::sort(out.shapes.begin(), out.shapes.end(), [](const ShapeRow& a, const ShapeRow& b) {
+    return a.params != b.params ? a.params < b.params : a.id < b.id;
+  });
   if (!problems.empty()) return problems;
   return out;
 }

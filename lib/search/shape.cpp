@@ -31,8 +31,10 @@ std::vector<ShapeRow> by_nearness(const Request& request, std::vector<ShapeRow> 
     if (request.params) sum += log_distance(static_cast<double>(row.params), static_cast<double>(*request.params));
     return sum;
   };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const ShapeRow& a, const ShapeRow& b) { return distance(a) < distance(b); });
+  std::sort(rows.begin(), rows.end(), [&](const ShapeRow& a, const ShapeRow& b) {
+    const double first = distance(a), second = distance(b);
+    return first != second ? first < second : a.id < b.id;
+  });
   return rows;
 }
 
