@@ -133,7 +133,10 @@ void ranking(Json& json, const Recommendation& r) {
         json_cost(json, entry.candidate);
         json_loss(json, entry.candidate);
         json.text("why_not", entry.why_not);
-        verdicts(json, entry.verdicts);
+        std::vector<Verdict> unmet;  // of those met, the recommendation's list says what they are
+        for (const Verdict& verdict : entry.verdicts)
+          if (!verdict.met) unmet.push_back(verdict);
+        verdicts(json, unmet);
         texts(json, "tie_breaks", entry.tie_breaks);
       });
     }
