@@ -8,6 +8,7 @@
 #include "help.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "verbs/model_query.hpp"
 
 namespace mha::cli {
 namespace {
@@ -22,6 +23,17 @@ const Verb& verb_of(const std::string& typed) {
   throw usage_error({}, "'" + typed + "' is not a verb", did_you_mean(typed, ids));
 }
 
+// explain takes a request or a model; which one decides what flags it has.
+Verb form_for(const Verb& verb, const std::vector<std::string>& rest) {
+  if (verb.for_model == nullptr) return verb;
+  const RuleStore rules;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const bool is_value = i > 0 && rest[i - 1].starts_with("--") && rest[i - 1].find('=') == std::string::npos;
+    if (!is_value && !rest[i].starts_with("-") && names_model(rest[i], rules)) return verb.for_model();
+  }
+  return verb;
+}
+
 int run(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     throw usage_error({}, "no verb is given", "try 'mha-configurator --help', or 'mha-configurator list targets'");
@@ -29,8 +41,8 @@ int run(const std::vector<std::string>& arguments) {
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h") return write_stdout(help_page()), kDone;
   if (first == "--version") return write_stdout(version_line()), kDone;
-  const Verb& verb = verb_of(first);
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  const Verb verb = form_for(verb_of(first), rest);
   if (asks_for_help(rest)) return write_stdout(help_page(verb)), kDone;
   return verb.run(read_command_line(verb, rest));
 }

@@ -45,6 +45,8 @@ struct Verb {
   std::string_view details;   // a paragraph for the help page
   std::string_view examples;  // one a line
   int (*run)(const Invocation& invocation) = nullptr;
+  // The row that serves instead when an argument names a model; its flags are others.
+  Verb (*for_model)() = nullptr;
 };
 
 [[nodiscard]] const std::vector<Verb>& verbs();

@@ -4,7 +4,8 @@
 namespace mha::cli {
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> table = {recommend_verb(), explain_verb(), validate_verb(), check_verb(), list_verb()};
+  static const std::vector<Verb> table = {recommend_verb(), explain_verb(),  audit_verb(), compare_verb(),
+                                          solve_verb(),     validate_verb(), check_verb(), list_verb()};
   return table;
 }
 

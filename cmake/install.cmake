@@ -7,7 +7,7 @@ if(NOT MHA_INSTALL)
 endif()
 
 install(TARGETS mha-configurator RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS mha_core mha_rules mha_report mha_kernel mha_configurator
+install(TARGETS mha_core mha_rules mha_readers mha_report mha_kernel mha_configurator
         EXPORT mha-configurator-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY lib/include/mha DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")

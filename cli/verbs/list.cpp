@@ -1,6 +1,7 @@
 // list: what the other verbs' flags may name, one line each.
 #include <algorithm>
 
+#include "mha/model_cost.hpp"
 #include "mha/quantity.hpp"
 #include "mha/report.hpp"
 #include "mha/rules_loader.hpp"
@@ -17,7 +18,8 @@ struct Line {
   std::string help;
 };
 
-constexpr std::string_view kFolders[] = {"targets", "kernels", "quality", "priorities", "constraints", "shapes"};
+constexpr std::string_view kFolders[] = {"targets", "kernels", "quality",  "priorities", "constraints",
+                                         "shapes",  "models",  "families", "runtimes",   "conversions"};
 
 template <class T>
 const T& value_or_throw(const Expected<T>& expected) {
@@ -51,7 +53,8 @@ std::vector<Line> targets(const RuleStore& store) {
 std::vector<Line> variant_lines(const RuleStore&) {
   std::vector<Line> lines;
   for (const Variant* v : variants())
-    lines.push_back({std::string(v->id), std::string(v->name) + ": " + std::string(v->help)});
+    lines.push_back({std::string(v->id),
+                     std::string(v->name) + ": " + std::string(v->help) + (v->by_default ? "" : " (with --variants)")});
   return lines;
 }
 
@@ -91,6 +94,47 @@ std::vector<Line> shapes(const RuleStore& store) {
     lines.push_back({s.id, print_count(s.params) + " parameters: d_model " + std::to_string(s.d_model) + ", " +
                                std::to_string(s.n_layers) + " layers, heads " + std::to_string(s.n_heads) + "/" +
                                std::to_string(s.n_kv_heads) + "/" + std::to_string(s.d_head)});
+  }
+  return lines;
+}
+
+std::vector<Line> models(const RuleStore& store) {
+  std::vector<Line> lines;
+  for (const std::string& id : store.ids("models")) {
+    const Expected<Architecture> model = store.model(id);
+    const Architecture& m = value_or_throw(model);
+    lines.push_back({id, print_count(count_params(m, lower(m)).total.value()) + " parameters, " + m.name + ": " +
+                             layer_pattern(m)});
+  }
+  return lines;
+}
+
+std::vector<Line> families(const RuleStore& store) {
+  std::vector<Line> lines;
+  const Expected<std::vector<FamilyRule>> all = store.families();
+  for (const FamilyRule& family : value_or_throw(all)) lines.push_back({family.id, family.name});
+  return lines;
+}
+
+std::vector<Line> runtimes(const RuleStore& store) {
+  std::vector<Line> lines;
+  const Expected<std::vector<RuntimeRule>> all = store.runtimes();
+  for (const RuntimeRule& r : value_or_throw(all)) lines.push_back({r.id, r.name + " " + r.version + ": " + r.note});
+  return lines;
+}
+
+std::vector<Line> flops(const RuleStore&) {
+  std::vector<Line> lines;
+  for (const FlopRule& rule : flop_rules()) {
+    lines.push_back({std::string(rule.id), std::string(rule.name) + ": " + std::string(rule.help)});
+  }
+  return lines;
+}
+
+std::vector<Line> linear(const RuleStore&) {
+  std::vector<Line> lines;
+  for (const LinearKind* kind : linear_kinds()) {
+    lines.push_back({std::string(kind->id), std::string(kind->name) + ": " + std::string(kind->help)});
   }
   return lines;
 }
@@ -140,7 +184,9 @@ struct Topic {
 constexpr Topic kTopics[] = {{"targets", targets},       {"variants", variant_lines},  {"dtypes", dtypes},
                              {"kernels", kernels},       {"constraints", constraints}, {"shapes", shapes},
                              {"priorities", priorities}, {"presets", presets},         {"metrics", metric_lines},
-                             {"rules", rules},           {"formats", formats}};
+                             {"rules", rules},           {"formats", formats},         {"models", models},
+                             {"families", families},     {"runtimes", runtimes},       {"flops", flops},
+                             {"linear", linear}};
 
 int list_names(const Invocation& invocation) {
   std::vector<std::string> topics;
@@ -176,16 +222,16 @@ int list_names(const Invocation& invocation) {
 }  // namespace
 
 Verb list_verb() {
-  return {
-      "list",
-      "list targets, variants, dtypes and everything else that a flag may name",
-      false,
-      "TOPIC [--rules DIR]",
-      {kRulesOption},
-      "Topics: targets, variants, dtypes, kernels, constraints, shapes, priorities, presets, metrics, rules, formats. "
-      "'list rules' also reads every rule and reports what is wrong with it.",
-      "list targets\nlist metrics\nlist rules --rules my-rules",
-      list_names};
+  return {"list",
+          "list targets, variants, dtypes and everything else that a flag may name",
+          false,
+          "TOPIC [--rules DIR]",
+          {kRulesOption},
+          "Topics: targets, models, families, runtimes, flops, variants, linear, dtypes, kernels, constraints, shapes, "
+          "priorities, presets, metrics, rules, formats. "
+          "'list rules' also reads every rule and reports what is wrong with it.",
+          "list targets\nlist metrics\nlist rules --rules my-rules",
+          list_names};
 }
 
 }  // namespace mha::cli

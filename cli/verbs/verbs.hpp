@@ -9,6 +9,9 @@ namespace mha::cli {
 [[nodiscard]] Verb explain_verb();
 [[nodiscard]] Verb validate_verb();
 [[nodiscard]] Verb check_verb();
+[[nodiscard]] Verb audit_verb();
+[[nodiscard]] Verb compare_verb();
+[[nodiscard]] Verb solve_verb();
 [[nodiscard]] Verb list_verb();
 
 }  // namespace mha::cli

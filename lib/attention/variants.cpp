@@ -3,7 +3,7 @@
 namespace mha {
 
 const std::vector<const Variant*>& variants() {
-  static const std::vector<const Variant*> table = {&kMha, &kMqa, &kGqa, &kMla};
+  static const std::vector<const Variant*> table = {&kMha, &kMqa, &kGqa, &kMla, &kGta, &kGla, &kMfa, &kTpa};
   return table;
 }
 

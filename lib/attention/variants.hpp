@@ -5,6 +5,6 @@
 
 namespace mha {
 
-extern const Variant kMha, kMqa, kGqa, kMla;
+extern const Variant kMha, kMqa, kGqa, kMla, kGta, kGla, kMfa, kTpa;
 
 }  // namespace mha

@@ -17,6 +17,13 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return out;
+}
+
 std::string shown(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   constexpr std::string_view kHex = "0123456789abcdef";

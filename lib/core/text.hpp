@@ -13,6 +13,7 @@ namespace mha {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 [[nodiscard]] std::string lower(std::string_view text);
+[[nodiscard]] std::string upper(std::string_view text);
 
 // `text` as a message may show it: in quotes unless it is one plain word, shortened when long, control characters as
 // \xNN.

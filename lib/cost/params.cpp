@@ -6,8 +6,7 @@ namespace {
 
 // Two residual norms a layer and one before the head.
 i128 norm_params(const ModelShape& shape) {
-  const i128 one = i128{shape.d_model} * (shape.norm == NormKind::rms ? 1 : 2);
-  return one * (2 * i128{shape.n_layers} + 1);
+  return norm_elements(shape.norm, shape.d_model) * (2 * i128{shape.n_layers} + 1);
 }
 
 i128 ffn_matrices(const ModelShape& shape) {

@@ -10,6 +10,10 @@ const std::vector<Oracle>& oracles() {
       {"mqa", "", draw_grouped, {{"direct", mqa_forward}}},
       {"gqa", "mha", draw_grouped, {{"direct", gqa_forward}}},
       {"mla", "", draw_mla, {{"expanded", mla_expanded}, {"absorbed", mla_absorbed}}},
+      {"gta", "", draw_gta, {{"direct", gta_forward}}},
+      {"gla", "", draw_gla, {{"expanded", gla_expanded}, {"absorbed", gla_absorbed}}},
+      {"mfa", "", draw_mfa, {{"direct", mfa_forward}}},
+      {"tpa", "", draw_tpa, {{"expanded", tpa_expanded}, {"factored", tpa_factored}}},
   };
   return table;
 }

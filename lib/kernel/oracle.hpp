@@ -6,8 +6,9 @@
 // cache, exponentials. Bias additions, norms, rotations and the arithmetic of softmax are carried out but are no matrix
 // products and are not counted. Masked pairs are never computed, so pair terms follow the causal triangle.
 //
-// Every number carries a bound on its rounding error, see oracle/arithmetic.hpp. MHA, MQA and GQA are computed without
-// a rotary embedding, which is a property of the model around them and changes no count; MLA rotates its rotary parts.
+// Every number carries a bound on its rounding error, see oracle/arithmetic.hpp. MHA, MQA, GQA, MFA and TPA are
+// computed without a rotary embedding, which is a property of the model around them and changes no count; MLA, GLA and
+// GTA rotate their rotary parts.
 #pragma once
 
 #include <map>
@@ -103,7 +104,7 @@ class Cache {
 };
 
 struct Path {
-  std::string_view name;  // "direct", "expanded", "absorbed"
+  std::string_view name;  // "direct", "expanded", "absorbed", "factored"
   // Appends x [n_new x d_model] to the cache and returns the layer's output [n_new x d_model]. n_new = 1 is decode, an
   // empty cache is prefill, everything between is a chunk.
   Rows (*forward)(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts) = nullptr;

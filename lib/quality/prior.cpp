@@ -47,7 +47,9 @@ LossDelta LossModel::predict(const Layout& layout, const AttentionPlan& plan, st
   if (ratio < 1) delta.attention_width = -preset.s_a * scale_ * std::log2(ratio);
   if (ratio > 1) delta.attention_width = -preset.s_b * scale_ * std::log2(std::min(ratio, 2.0));
   if (layout.variant->latent) {
-    const double full = static_cast<double>(preset.latent_full_ratio * layout.d_nope);
+    // Two latents share the full width, as the study of GLA had them; each beyond must be as wide as those.
+    const double grown = static_cast<double>(std::max<std::int64_t>(2, layout.n_latents)) / 2;
+    const double full = static_cast<double>(preset.latent_full_ratio * layout.d_nope) * grown;
     const double short_of = std::max(0.0, std::log2(full / static_cast<double>(layout.d_kv_latent)));
     delta.kv_width = preset.s_w * scale_ * short_of;
   } else {

@@ -61,6 +61,25 @@ std::string layout_label(const Layout& layout, const std::string& notation) {
   return named ? notation : variant_label(layout) + " " + notation;
 }
 
+std::string widths(const Layout& l) {
+  const auto field = [](const char* name, std::int64_t value) {
+    return std::string(name) + " " + std::to_string(value);
+  };
+  std::string text = field("n_heads", l.n_heads);
+  if (l.variant->latent) {
+    text += ", " + field("d_nope", l.d_nope) + ", " + field("d_rope", l.d_rope) + ", " + field("d_value", l.d_value) +
+            ", " + field("d_kv_latent", l.d_kv_latent) + ", " + field("d_q_latent", l.d_q_latent);
+  } else {
+    text += ", " + field("n_kv_heads", l.n_kv_heads) + ", " + field("d_head", l.d_head) + ", " +
+            field("d_value", l.d_value);
+    if (l.d_q_latent > 0) text += ", " + field("d_q_latent", l.d_q_latent);
+    if (l.d_rope > 0) text += ", " + field("d_rope", l.d_rope);
+  }
+  if (l.n_latents > 0) text += ", " + field("n_latents", l.n_latents);
+  if (l.rank_kv > 0) text += ", " + field("rank_kv", l.rank_kv) + ", " + field("rank_q", l.rank_q);
+  return text;
+}
+
 std::string sentence(const std::string& text) {
   return text.empty() || text.back() == '.' ? text : text + ".";
 }

@@ -17,9 +17,10 @@ namespace mha::report {
 [[nodiscard]] std::string params_both(Params value);                 // "8,030,261,248 (8.03B)"
 [[nodiscard]] std::string variant_label(const Layout& layout);       // "GQA"
 [[nodiscard]] std::string layout_label(const Layout& layout, const std::string& notation);  // "GQA 32/8/128"
-[[nodiscard]] std::string sentence(const std::string& text);                                // ends with a full stop
-[[nodiscard]] std::string scientific(double value);                                         // "2.1e-16"
-[[nodiscard]] std::string dated(const Source& source);                                      // "text (2026-08-21)"
+[[nodiscard]] std::string widths(const Layout& layout);       // "n_heads 32, n_kv_heads 8, d_head 128, d_value 128"
+[[nodiscard]] std::string sentence(const std::string& text);  // ends with a full stop
+[[nodiscard]] std::string scientific(double value);           // "2.1e-16"
+[[nodiscard]] std::string dated(const Source& source);        // "text (2026-08-21)"
 
 // exact: every count equal and every tolerance kept; mismatch; not run.
 [[nodiscard]] const char* validation_status(const std::optional<Validation>& validation);

@@ -16,17 +16,18 @@ std::int64_t scaled(std::int64_t value, std::int64_t to, std::int64_t from, std:
 // Latent layouts keep their proportions to the part of a head that carries no position.
 Layout scaled_latent(const Layout& layout, std::int64_t d_model) {
   Layout small = layout;
-  small.n_heads = small.n_kv_heads = std::min<std::int64_t>(layout.n_heads, 4);
+  const std::int64_t latents = std::max<std::int64_t>(1, layout.n_latents), most = std::max<std::int64_t>(4, latents);
+  small.n_heads = small.n_kv_heads = std::min<std::int64_t>(layout.n_heads, most / latents * latents);
   small.d_nope = kHeadWidth;
   small.d_rope = scaled(layout.d_rope, kHeadWidth, layout.d_nope, 2);
   small.d_value = scaled(layout.d_value, kHeadWidth, layout.d_nope, 8);
-  small.d_kv_latent = scaled(layout.d_kv_latent, kHeadWidth, layout.d_nope, 8);
+  small.d_kv_latent = scaled(layout.d_kv_latent, kHeadWidth, layout.d_nope, 8 * latents);
   small.d_q_latent = scaled(layout.d_q_latent, small.n_heads * kHeadWidth, d_model, 8);
   small.d_head = small.d_nope + small.d_rope;
   return small;
 }
 
-Layout scaled_direct(const Layout& layout) {
+Layout scaled_direct(const Layout& layout, std::int64_t d_model) {
   Layout small = layout;
   const std::int64_t group = std::min(layout.group_size(), kMaxHeads);
   const std::int64_t most_kv = layout.group_size() == 1 ? 4 : 2;  // two groups show a wrong head-to-group mapping
@@ -34,6 +35,9 @@ Layout scaled_direct(const Layout& layout) {
   small.n_heads = small.n_kv_heads * group;
   small.d_head = kHeadWidth;
   small.d_value = scaled(layout.d_value, kHeadWidth, layout.d_head, 8);
+  small.d_nope = scaled(layout.d_nope, kHeadWidth, layout.d_head, 2);
+  small.d_rope = scaled(layout.d_rope, kHeadWidth, layout.d_head, 2);
+  small.d_q_latent = scaled(layout.d_q_latent, small.n_heads * kHeadWidth, d_model, 8);
   return small;
 }
 
@@ -42,7 +46,7 @@ Layout scaled_direct(const Layout& layout) {
 InductionTask induction_task(const Layout& layout, std::int64_t d_model) {
   InductionTask task;
   const bool latent = layout.variant != nullptr && layout.variant->latent;
-  task.layout = latent ? scaled_latent(layout, d_model) : scaled_direct(layout);
+  task.layout = latent ? scaled_latent(layout, d_model) : scaled_direct(layout, d_model);
   task.ratio_kept = task.layout.group_size() == layout.group_size();
   task.d_model = task.layout.n_heads * kHeadWidth;
   task.chance_uniform = 1.0 / static_cast<double>(task.vocab_size);

@@ -7,8 +7,9 @@
 namespace mha::report {
 namespace {
 
-void latent_width(Json& json, const char* name, const Layout& layout, std::int64_t value) {
-  if (layout.variant->latent) {
+// Null where the variant has no such field.
+void variant_field(Json& json, const char* name, const Layout& layout, std::int64_t value) {
+  if (layout.variant->has(name) || value != 0) {
     json.integer(name, i128{value});
   } else {
     json.null(name);
@@ -109,10 +110,13 @@ void json_layout(Json& json, const Candidate& c) {
   json.integer("n_kv_heads", i128{l.n_kv_heads});
   json.integer("d_head", i128{l.d_head});
   json.integer("d_value", i128{l.d_value});
-  latent_width(json, "d_kv_latent", l, l.d_kv_latent);
-  latent_width(json, "d_q_latent", l, l.d_q_latent);
-  latent_width(json, "d_nope", l, l.d_nope);
-  latent_width(json, "d_rope", l, l.d_rope);
+  variant_field(json, "d_kv_latent", l, l.d_kv_latent);
+  variant_field(json, "d_q_latent", l, l.d_q_latent);
+  variant_field(json, "d_nope", l, l.d_nope);
+  variant_field(json, "d_rope", l, l.d_rope);
+  variant_field(json, "n_latents", l, l.n_latents);
+  variant_field(json, "rank_kv", l, l.rank_kv);
+  variant_field(json, "rank_q", l, l.rank_q);
   json.object("bias", [&] {
     json.boolean("q", l.bias.q);
     json.boolean("k", l.bias.k);

@@ -18,9 +18,13 @@ Diagnostics problems_of(const Document& document) {
 const std::vector<RuleKind>& rule_kinds() {
   static const std::vector<RuleKind> kinds = {
       {"constraints", "constraint", problems_of<ConstraintRule, read_constraint>},
+      {"conversions", "conversion", problems_of<ConversionRule, read_conversion>},
+      {"families", "family", problems_of<FamilyRule, read_family>},
       {"kernels", "kernel", problems_of<KernelSupport, read_kernel>},
+      {"models", "model", problems_of<Architecture, read_model_rule>},
       {"priorities", "priority", problems_of<Priority, read_priority>},
       {"quality", "quality preset", problems_of<QualityPreset, read_quality>},
+      {"runtimes", "runtime", problems_of<RuntimeRule, read_runtime>},
       {"shapes", "shape", problems_of<ShapeRow, read_shape>},
       {"targets", "target", problems_of<Target, read_target>},
   };

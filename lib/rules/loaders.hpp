@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mha/architecture.hpp"
+#include "mha/family.hpp"
 #include "mha/rules.hpp"
 
 #include "rules/map_reader.hpp"
@@ -18,6 +20,10 @@ namespace mha {
 [[nodiscard]] Expected<Priority> read_priority(const Document& document);
 [[nodiscard]] Expected<ConstraintRule> read_constraint(const Document& document);
 [[nodiscard]] Expected<ShapeRow> read_shape(const Document& document);
+[[nodiscard]] Expected<FamilyRule> read_family(const Document& document);
+[[nodiscard]] Expected<Architecture> read_model_rule(const Document& document);
+[[nodiscard]] Expected<RuntimeRule> read_runtime(const Document& document);
+[[nodiscard]] Expected<ConversionRule> read_conversion(const Document& document);
 
 struct RuleKind {
   std::string_view folder;                                   // "targets"

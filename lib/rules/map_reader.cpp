@@ -26,7 +26,7 @@ void MapReader::problem(const Node& at, std::string key, std::string code, std::
 
 const Node* MapReader::find(std::string_view key, bool required) {
   if (node_ == nullptr) return nullptr;
-  known_.emplace_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   for (const Node& child : node_->children) {
     if (child.key == key) return &child;
   }

@@ -78,6 +78,29 @@ std::vector<T> read_all(const Shelf& shelf, Expected<T> (*loader)(const Document
   return out;
 }
 
+// One rule, or all of a folder; a user's folder that is wrong as a whole is reported first.
+template <class T>
+Expected<T> one_of(const std::string& rules_dir, std::string_view folder, std::string_view id,
+                   Expected<T> (*loader)(const Document&)) {
+  if (!rules_dir.empty()) {
+    Diagnostics problems = check_rules_dir(rules_dir);
+    if (!problems.empty()) return problems;
+  }
+  const std::string key(find_rule_kind(folder)->singular);
+  return read(Shelf(rules_dir, folder).document(std::string(id), {{}, 0, 0, key}), loader);
+}
+
+template <class T>
+Expected<std::vector<T>> all_of(const std::string& rules_dir, std::string_view folder,
+                                Expected<T> (*loader)(const Document&)) {
+  Diagnostics problems;
+  if (!rules_dir.empty()) problems = check_rules_dir(rules_dir);
+  if (!problems.empty()) return problems;
+  std::vector<T> out = read_all(Shelf(rules_dir, folder), loader, problems);
+  if (!problems.empty()) return problems;
+  return out;
+}
+
 // Where a target's i-th kernel is named.
 Location kernel_location(const Document& document, std::size_t i) {
   Location where{document.file, 0, 0, "kernels[" + std::to_string(i) + "]"};
@@ -110,6 +133,21 @@ void put_first(std::vector<T>& items, const std::vector<std::string_view>& first
   const auto place = [&](const T& item) { return std::find(first.begin(), first.end(), item.id) - first.begin(); };
   std::sort(items.begin(), items.end(),
             [&](const T& a, const T& b) { return place(a) != place(b) ? place(a) < place(b) : a.id < b.id; });
+}
+
+// Whether the list under the top-level `key` of an embedded file holds one of `values`, read off the flat nodes.
+bool names_one_of(const EmbeddedFile& file, std::string_view key, const std::vector<std::string>& values) {
+  for (std::size_t i = 0; i < file.nodes.size(); ++i) {
+    const FlatNode& list = file.nodes[i];
+    if (file.text.substr(list.key_at, list.key_size) != key) continue;
+    for (std::size_t k = 1; k <= list.n_children; ++k) {  // scalars: one node each
+      const FlatNode& item = file.nodes[i + k];
+      const std::string_view text = file.text.substr(item.text_at, item.text_size);
+      if (std::find(values.begin(), values.end(), text) != values.end()) return true;
+    }
+    return false;
+  }
+  return false;
 }
 
 }  // namespace
@@ -146,17 +184,58 @@ Expected<RuleSet> RuleStore::load(std::string_view target_id) const {
 }
 
 Expected<Target> RuleStore::target(std::string_view id) const {
-  Diagnostics problems;
-  if (!rules_dir_.empty()) problems = check_rules_dir(rules_dir_);
-  if (!problems.empty()) return problems;
-  return read(Shelf(rules_dir_, "targets").document(std::string(id), {{}, 0, 0, "target"}), read_target);
+  return one_of(rules_dir_, "targets", id, read_target);
 }
 
 Expected<KernelSupport> RuleStore::kernel(std::string_view id) const {
+  return one_of(rules_dir_, "kernels", id, read_kernel);
+}
+
+Expected<std::vector<FamilyRule>> RuleStore::families() const {
+  return all_of(rules_dir_, "families", read_family);
+}
+
+Expected<Architecture> RuleStore::model(std::string_view id) const {
+  Expected<Architecture> model = one_of(rules_dir_, "models", id, read_model_rule);
+  if (model) model->origin = "catalogue";
+  return model;
+}
+
+Expected<RuntimeRule> RuleStore::runtime(std::string_view id) const {
+  return one_of(rules_dir_, "runtimes", id, read_runtime);
+}
+
+Expected<std::vector<RuntimeRule>> RuleStore::runtimes() const {
+  return all_of(rules_dir_, "runtimes", read_runtime);
+}
+
+Expected<std::vector<QualityPreset>> RuleStore::presets() const {
+  Expected<std::vector<QualityPreset>> out = all_of(rules_dir_, "quality", read_quality);
+  if (out) put_first(*out, {"optimistic", "default", "conservative"});
+  return out;
+}
+
+Expected<std::vector<ConversionRule>> RuleStore::conversions() const {
+  return all_of(rules_dir_, "conversions", read_conversion);
+}
+
+Expected<std::vector<FamilyRule>> RuleStore::families_of(const std::vector<std::string>& names) const {
+  // A user's files have to be read to know what they name.
+  if (!rules_dir_.empty()) return families();
   Diagnostics problems;
-  if (!rules_dir_.empty()) problems = check_rules_dir(rules_dir_);
+  std::vector<FamilyRule> out;
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.folder != "families") continue;
+    if (!names_one_of(file, "model_types", names) && !names_one_of(file, "gguf", names)) continue;
+    Expected<FamilyRule> family = read_family(to_document(file));
+    if (family) {
+      out.push_back(*std::move(family));
+    } else {
+      append(problems, family.error());
+    }
+  }
   if (!problems.empty()) return problems;
-  return read(Shelf(rules_dir_, "kernels").document(std::string(id), {{}, 0, 0, "kernel"}), read_kernel);
+  return out;
 }
 
 std::vector<std::string> RuleStore::ids(std::string_view folder) const {

@@ -47,15 +47,15 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   return length;
 }
 
-Diagnostic too_large(const std::string& file) {
-  return problem(file, "file-too-large", "the file is larger than 1 MiB",
-                 "a request or rule file has some 30 short lines");
+Diagnostic too_large(const std::string& file, const TextKind& kind) {
+  return problem(file, "file-too-large", "the file is larger than " + std::string(kind.max_size),
+                 std::string(kind.too_large));
 }
 
 }  // namespace
 
-Diagnostics check_text(std::string_view text, const std::string& file) {
-  if (text.size() > kMaxFileBytes) return {too_large(file)};
+Diagnostics check_text(std::string_view text, const std::string& file, const TextKind& kind) {
+  if (text.size() > kind.max_bytes) return {too_large(file, kind)};
   int line = 1;
   int column = 1;
   for (std::size_t at = 0; at < text.size();) {
@@ -66,7 +66,7 @@ Diagnostics check_text(std::string_view text, const std::string& file) {
       Diagnostic found = problem(file, control ? "binary-file" : "invalid-utf-8",
                                  control ? "the file holds a control character, so it is not text"
                                          : "the file is not valid UTF-8 at this place",
-                                 "give a YAML text file in UTF-8");
+                                 std::string(kind.not_text));
       found.where.line = line;
       found.where.column = column;
       return {found};
@@ -82,7 +82,7 @@ Diagnostics check_text(std::string_view text, const std::string& file) {
   return {};
 }
 
-Expected<std::string> read_text_file(const std::string& path) {
+Expected<std::string> read_text_file(const std::string& path, const TextKind& kind) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     return problem(path, "not-a-file", "this is a folder, not a file", "name a file in it");
@@ -96,7 +96,7 @@ Expected<std::string> read_text_file(const std::string& path) {
   // Read up to the limit, never to the end: the path may name a pipe or a device.
   std::string text;
   std::array<char, 16384> chunk{};
-  while (text.size() <= kMaxFileBytes) {
+  while (text.size() <= kind.max_bytes) {
     const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), stream.get());
     if (n == 0) break;
     text.append(chunk.data(), n);
@@ -105,7 +105,7 @@ Expected<std::string> read_text_file(const std::string& path) {
     return problem(path, "unreadable-file", "cannot read the file: " + reason(errno),
                    "check the path and its permissions");
   }
-  const Diagnostics problems = check_text(text, path);
+  const Diagnostics problems = check_text(text, path, kind);
   if (!problems.empty()) return problems;
   return text;
 }

@@ -21,6 +21,12 @@ const std::vector<std::int64_t> kKvLatents = {256, 384, 512, 768, 1024};
 const std::vector<std::int64_t> kQueryLatents = {0, 768, 1024, 1536, 2048};
 const std::vector<std::int64_t> kRopeWidths = {32, 64};
 
+// Two latents is what the study of GLA trained (arXiv 2505.21487). Tensor products: ranks 2 for keys and values and 6 for
+// queries, or whole queries (arXiv 2501.06425; SongtaoLiu0823/MLRA trains 2 and 6 as well).
+const std::vector<std::int64_t> kLatentCounts = {2};
+const std::vector<std::int64_t> kKvRanks = {2};
+const std::vector<std::int64_t> kQueryRanks = {0, 6};
+
 std::vector<std::int64_t> pinned_or(const std::optional<std::int64_t>& pin, std::vector<std::int64_t> all) {
   return pin ? std::vector<std::int64_t>{*pin} : all;
 }
@@ -54,23 +60,30 @@ AxisValues make_axes(const Request& request, std::int64_t d_model) {
   for (const std::int64_t rank : kQueryLatents)
     if (rank < d_model) query_latents.push_back(rank);
   axes.d_q_latent = pinned_or(request.d_q_latent, query_latents);
+  axes.n_latents = pinned_or(request.n_latents, kLatentCounts);
+  axes.rank_kv = pinned_or(request.rank_kv, kKvRanks);
+  axes.rank_q = pinned_or(request.rank_q, kQueryRanks);
   return axes;
 }
 
 std::vector<const Variant*> allowed_variants(const Request& request) {
-  std::vector<std::string> ids = request.variants;
+  Request asked = request;
+  std::vector<std::string>& ids = asked.variants;
   const auto has = [&](std::string_view id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
   if (has("gqa") && request.n_kv_heads) {
     if (request.n_heads && *request.n_heads == *request.n_kv_heads && !has("mha")) ids.emplace_back("mha");
     if (*request.n_kv_heads == 1 && !has("mqa")) ids.emplace_back("mqa");
   }
-  // A pin that only one kind has chooses the kind: KV heads mean nothing to a latent, latent ranks nothing to the others.
-  const bool latent_pin = request.d_kv_latent || request.d_q_latent || request.d_nope || request.d_rope;
+  // Where the request names no variant, a pin that only one kind has chooses the kind: KV heads mean nothing to a latent,
+  // latent widths nothing to the others.
+  const bool named = !ids.empty() && !has("all");
   std::vector<const Variant*> allowed;
-  for (const Variant* variant : variants())
-    if (ids.empty() ? !(variant->latent ? request.n_kv_heads.has_value() : latent_pin)
-                    : std::find(ids.begin(), ids.end(), variant->id) != ids.end())
-      allowed.push_back(variant);
+  for (const Variant* variant : requested_variants(asked)) {
+    bool suits = !(variant->latent && request.n_kv_heads.has_value());
+    for (const VariantPin& pin : variant_pins())
+      if ((request.*pin.member).has_value() && !variant->has(pin.key)) suits = false;
+    if (named || suits) allowed.push_back(variant);
+  }
   return allowed;
 }
 

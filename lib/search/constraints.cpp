@@ -5,6 +5,7 @@
 
 #include "mha/quantity.hpp"
 
+#include "core/text.hpp"
 #include "cost/sharding.hpp"
 
 namespace mha {
@@ -37,7 +38,7 @@ Explanation explain_d_head_min(const ConstraintInput&, const Thresholds&, const 
 }
 
 Outcome d_head_max(const ConstraintInput& in, const Thresholds& t) {
-  // MLA's rotary part is carried beside the head and is no reason to call it wide.
+  // The rotary part of a latent variant is carried beside the head and is no reason to call it wide.
   const double width = real(in.layout.variant->latent ? in.layout.d_nope : in.layout.d_head);
   return {width <= t[0] || !in.request.d_head_reason.empty(), width, t[0]};
 }
@@ -81,7 +82,9 @@ Explanation explain_kv_block_divides(const ConstraintInput&, const Thresholds&, 
 // ---- Standing rules on variants ----
 
 Outcome mha_long_context(const ConstraintInput& in, const Thresholds& t) {
-  const bool full = !in.layout.variant->latent && in.layout.n_kv_heads == in.layout.n_heads;
+  // A KV head for each query head, and cached: TPA has the former and caches factors.
+  const bool full = !in.layout.variant->latent && in.layout.n_kv_heads == in.layout.n_heads &&
+                    in.cost.cache.elements_per_token_per_layer.value() >= i128{in.layout.n_heads} * in.layout.d_head;
   const bool bad = full && real(in.layout.n_heads) > t[0] && real(in.workload.n_ctx) > t[1];
   return {!bad, real(in.layout.n_heads), t[0]};
 }
@@ -91,11 +94,16 @@ Explanation explain_mha_long_context(const ConstraintInput& in, const Thresholds
             "not MHA with more than " + num(whole(t[0])) + " heads beyond " + print_length(whole(t[1])) + " tokens"};
   std::int64_t kv = in.layout.n_heads;
   while (kv % 2 == 0 && kv > 8) kv /= 2;
+  const std::string caches = upper(in.layout.variant->id) + " with " + num(in.layout.n_heads) + " heads caches " +
+                             print_bytes(in.cost.cache.per_token) + " a token, " +
+                             print_bytes(in.cost.cache.per_sequence) + " a sequence of " +
+                             print_length(in.workload.n_ctx) + " tokens; ";
+  const std::string heads = num(in.layout.n_heads) + "/" + num(kv) + "/" + num(in.layout.d_head);
   return {num(in.layout.n_heads - whole(t[0])) + " heads over",
-          "MHA with " + num(in.layout.n_heads) + " heads caches " + print_bytes(in.cost.cache.per_token) +
-              " a token, " + print_bytes(in.cost.cache.per_sequence) + " a sequence of " +
-              print_length(in.workload.n_ctx) + " tokens; GQA " + num(in.layout.n_heads) + "/" + num(kv) + "/" +
-              num(in.layout.d_head) + " caches " + num(in.layout.n_heads / kv) + " times less"};
+          caches +
+              (in.layout.variant->own_kernel ? "with " + num(kv) + " KV heads it caches about "
+                                             : "GQA " + heads + " caches ") +
+              num(in.layout.n_heads / kv) + " times less"};
 }
 
 Outcome mla_min_params(const ConstraintInput& in, const Thresholds& t) {
@@ -107,10 +115,11 @@ Outcome mla_min_params(const ConstraintInput& in, const Thresholds& t) {
 }
 Explanation explain_mla_min_params(const ConstraintInput& in, const Thresholds& t, const Outcome& o) {
   if (!in.layout.variant->latent) return {"", "not MLA"};
+  const std::string name = upper(in.layout.variant->id);
   return {print_count(static_cast<i128>(std::abs(o.actual - o.limit))) + (o.actual < o.limit ? " below" : " above"),
-          o.met ? "MLA at " + print_count(static_cast<i128>(o.actual)) + " parameters" +
+          o.met ? name + " at " + print_count(static_cast<i128>(o.actual)) + " parameters" +
                       (o.actual < t[0] ? ", asked for by --variants" : "")
-                : "MLA is not proposed below " + print_count(static_cast<i128>(t[0])) +
+                : name + " is not proposed below " + print_count(static_cast<i128>(t[0])) +
                       " parameters unless --variants names it"};
 }
 
@@ -148,7 +157,8 @@ Explanation explain_tp_legal(const ConstraintInput& in, const Thresholds&, const
   if (in.layout.n_heads % in.workload.tensor_parallel != 0)
     return {num(in.layout.n_heads % in.workload.tensor_parallel) + " over",
             num(in.layout.n_heads) + " query heads do not split over " + degree + " devices"};
-  return {"", num(in.layout.n_kv_heads) + " KV heads neither split over " + degree + " devices nor replicate evenly"};
+  return {"", num(cache_heads(in.layout)) + (in.layout.variant->latent ? " latents" : " KV heads") +
+                  " neither split over " + degree + " devices nor replicate evenly"};
 }
 
 Outcome params_budget(const ConstraintInput& in, const Thresholds& t) {
@@ -210,9 +220,12 @@ Outcome kernel_support(const ConstraintInput& in, const Thresholds&) {
   for (const KernelSupport& kernel : in.rules.kernels) taken += kernel_takes(kernel, in.layout) ? 1 : 0;
   return {in.rules.kernels.empty() || taken > 0, real(taken), real(static_cast<std::int64_t>(in.rules.kernels.size()))};
 }
-Explanation explain_kernel_support(const ConstraintInput&, const Thresholds&, const Outcome& o) {
-  return {"", num(whole(o.actual)) + " of " + num(whole(o.limit)) +
-                  " attention kernels listed for the target take this layout unpadded"};
+Explanation explain_kernel_support(const ConstraintInput& in, const Thresholds&, const Outcome& o) {
+  std::string why = num(whole(o.actual)) + " of " + num(whole(o.limit)) +
+                    " attention kernels listed for the target take this layout unpadded";
+  if (!o.met && in.layout.variant->own_kernel)
+    why += ": " + std::string(in.layout.variant->id) + " needs a kernel of its own, and none on file names it";
+  return {"", why};
 }
 
 }  // namespace
@@ -292,8 +305,16 @@ Verdict verdict(const ActiveConstraint& active, const ConstraintInput& in, const
 
 namespace {
 
+// A kernel of its own is named in the kernel's rules: none takes the variant by being able to do something else.
+bool names_variant(const KernelSupport& kernel, const Layout& layout) {
+  return std::find(kernel.variants.begin(), kernel.variants.end(), layout.variant->id) != kernel.variants.end();
+}
+
+// "512+64"; of several latents each, "2x256+64".
 std::string latent_pair(const Layout& layout) {
-  return num(layout.d_kv_latent) + "+" + num(layout.d_rope);
+  const std::string rope = "+" + num(layout.d_rope);
+  if (layout.n_latents == 0) return num(layout.d_kv_latent) + rope;
+  return num(layout.n_latents) + "x" + num(layout.d_kv_latent / layout.n_latents) + rope;
 }
 
 bool takes_width(const KernelSupport& kernel, std::int64_t width) {
@@ -310,6 +331,7 @@ bool takes_group(const KernelSupport& kernel, std::int64_t group) {
 }  // namespace
 
 bool kernel_takes(const KernelSupport& kernel, const Layout& layout) {
+  if (layout.variant->own_kernel && !names_variant(kernel, layout)) return false;
   if (layout.variant->latent) {
     if (kernel.latent.empty()) return false;
     return std::find(kernel.latent.begin(), kernel.latent.end(), latent_pair(layout)) != kernel.latent.end();
@@ -323,6 +345,8 @@ KernelFit kernel_fit(const KernelSupport& kernel, const Layout& layout) {
     if (layout.variant->latent) return {true, "takes the latent " + latent_pair(layout)};
     return {true, "takes d_head " + num(layout.d_head) + " unpadded, group " + num(layout.group_size())};
   }
+  if (layout.variant->own_kernel && !names_variant(kernel, layout))
+    return {false, "has no kernel for " + std::string(layout.variant->id)};
   if (layout.variant->latent)
     return {false, kernel.latent.empty() ? "has no MLA kernel" : "has no kernel for the latent " + latent_pair(layout)};
   if (layout.d_head != layout.d_value) return {false, "needs d_value = d_head"};
@@ -332,8 +356,8 @@ KernelFit kernel_fit(const KernelSupport& kernel, const Layout& layout) {
 
 bool tensor_parallel_legal(const Layout& layout, std::int64_t degree) {
   if (layout.n_heads % degree != 0) return false;
-  if (layout.variant->latent) return true;  // the latent is replicated
-  return layout.n_kv_heads % degree == 0 || degree % layout.n_kv_heads == 0;
+  const std::int64_t heads = cache_heads(layout);  // one latent is copied to every rank
+  return heads % degree == 0 || degree % heads == 0;
 }
 
 }  // namespace mha

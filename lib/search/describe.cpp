@@ -6,6 +6,7 @@
 #include "mha/limits.hpp"
 #include "mha/quantity.hpp"
 
+#include "core/text.hpp"
 #include "cost/sharding.hpp"
 
 namespace mha {
@@ -16,6 +17,12 @@ constexpr std::int64_t kLadderBeyond = 4;  // rows up to this many times the req
 
 std::string percent(double ratio) {
   return print_fixed(100 * ratio, 1) + " %";
+}
+
+// What stands for both keys and values in the cache.
+std::string cached_state(const Layout& layout) {
+  if (!layout.variant->latent) return "one state for keys and values";
+  return layout.n_latents > 0 ? std::to_string(layout.n_latents) + " latents" : "one latent";
 }
 
 std::string reason_for(const Recommendation& r) {
@@ -58,16 +65,15 @@ void add_tensor_parallel(const Problem& problem, Recommendation& r) {
     TensorParallelRow row;
     row.degree = degree;
     row.legal = tensor_parallel_legal(c.layout, degree);
-    const bool latent = c.layout.variant->latent;
-    row.kv_heads_per_rank = latent ? 1 : kv_heads_per_rank(c.layout.n_kv_heads, degree);
-    row.replication = latent ? degree : std::max<std::int64_t>(1, degree / c.layout.n_kv_heads);
+    row.kv_heads_per_rank = kv_heads_per_rank(cache_heads(c.layout), degree);
+    row.replication = cache_copies(plan, degree);
     if (row.legal)
       row.kv_per_token_per_rank = cache_size(c.shape, plan, c.formats, 1, 1, degree).per_rank_per_token;
     else if (c.layout.n_heads % degree != 0)
       row.why = std::to_string(c.layout.n_heads) + " query heads do not divide by " + std::to_string(degree);
     else
-      row.why = std::to_string(c.layout.n_kv_heads) + " KV heads neither divide by " + std::to_string(degree) +
-                " nor divide it";
+      row.why = std::to_string(cache_heads(c.layout)) + (c.layout.variant->latent ? " latents" : " KV heads") +
+                " neither divide by " + std::to_string(degree) + " nor divide it";
     r.tensor_parallel.push_back(row);
   }
 }
@@ -88,9 +94,13 @@ void add_warnings(const Problem& problem, Recommendation& r) {
     r.warnings.push_back({"cache-format-not-priced", "the quality prior does not price a " + c.kv_format +
                                                          " cache; 8-bit formats are within 0.005 of perplexity in "
                                                          "published tests, 4-bit keys with few KV heads are not"});
-  if (c.layout.variant->latent && c.formats.key != c.formats.value)
-    r.warnings.push_back({"latent-uses-key-format", "MLA caches one latent, stored in the K format " +
-                                                        std::string(c.formats.key->id) + "; the V format is not used"});
+  const AttentionPlan plan = lower(c.layout, c.shape.d_model);
+  const bool values = std::any_of(plan.cache.begin(), plan.cache.end(),
+                                  [](const CacheEntry& entry) { return entry.part == KvPart::value; });
+  if (!values && c.formats.key != c.formats.value)
+    r.warnings.push_back({"latent-uses-key-format", upper(c.layout.variant->id) + " caches " + cached_state(c.layout) +
+                                                        ", stored in the K format " + std::string(c.formats.key->id) +
+                                                        "; the V format is not used"});
   const Bytes memory = problem.rules->target.memory.value;
   if (c.cost.cache.batch > memory)
     r.warnings.push_back({"batch-exceeds-device", "the cache of one batch, " + print_bytes(c.cost.cache.batch) +
@@ -200,7 +210,7 @@ std::string advice_for(const std::vector<RejectedRule>& rejected) {
       {"d-head-alignment", "use a --d-head that is a multiple of 8"},
       {"kv-block-divides", "use a --d-head that is a multiple of the cache format's block"},
       {"params-budget", "drop --d-ff or --n-layers, so that the budget can be met"},
-      {"mla-min-params", "name mla in --variants"},
+      {"mla-min-params", "name the latent variant in --variants"},
       {"min-layers", "use at least 2 layers"},
   };
   const RejectedRule* most = nullptr;

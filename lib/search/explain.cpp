@@ -162,8 +162,11 @@ void explain_quality(const Candidate& c, const AttentionPlan& plan, const Qualit
                print_fixed(preset.s_b, 3),
            nats(c.loss.attention_width), preset.source.text);
   if (c.layout.variant->latent)
-    rows.add(out, "latent width", "s_w log2(max(1, ratio * d_nope / d_kv_latent)), times " + slope,
-             "ratio " + n(preset.latent_full_ratio) + ", d_nope " + n(c.layout.d_nope) + ", d_kv_latent " +
+    rows.add(out, "latent width",
+             std::string("s_w log2(max(1, ratio * d_nope ") + (c.layout.n_latents > 2 ? "* n_latents / 2 " : "") +
+                 "/ d_kv_latent)), times " + slope,
+             "ratio " + n(preset.latent_full_ratio) + ", d_nope " + n(c.layout.d_nope) +
+                 (c.layout.n_latents > 2 ? ", n_latents " + n(c.layout.n_latents) : "") + ", d_kv_latent " +
                  n(c.layout.d_kv_latent),
              nats(c.loss.kv_width), preset.source.text);
   else

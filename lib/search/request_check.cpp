@@ -20,36 +20,20 @@ std::string number(std::int64_t value) {
   return std::to_string(value);
 }
 
-std::vector<const Variant*> chosen_variants(const Request& request) {
-  if (request.variants.empty()) return variants();
-  std::vector<const Variant*> chosen;
-  for (const std::string& id : request.variants) chosen.push_back(find_variant(id));
-  return chosen;
-}
-
 bool any_latent(const Request& request) {
-  const std::vector<const Variant*> chosen = chosen_variants(request);
+  const std::vector<const Variant*> chosen = requested_variants(request);
   return std::any_of(chosen.begin(), chosen.end(), [](const Variant* v) { return v->latent; });
 }
 
 bool only_latent(const Request& request) {
-  const std::vector<const Variant*> chosen = chosen_variants(request);
+  const std::vector<const Variant*> chosen = requested_variants(request);
   return std::all_of(chosen.begin(), chosen.end(), [](const Variant* v) { return v->latent; });
 }
 
-struct LatentField {
-  std::string_view key;
-  std::optional<std::int64_t> Request::*member;
-};
-constexpr LatentField kLatentFields[] = {{"d_kv_latent", &Request::d_kv_latent},
-                                         {"d_q_latent", &Request::d_q_latent},
-                                         {"d_nope", &Request::d_nope},
-                                         {"d_rope", &Request::d_rope}};
-
 bool asks_for_latent(const Request& request) {
-  const bool named = !request.variants.empty() && any_latent(request);
-  return named || std::any_of(std::begin(kLatentFields), std::end(kLatentFields),
-                              [&](const LatentField& field) { return (request.*field.member).has_value(); });
+  if (!request.variants.empty()) return any_latent(request);
+  return std::any_of(variant_pins().begin(), variant_pins().end(),
+                     [&](const VariantPin& pin) { return (request.*pin.member).has_value(); });
 }
 
 // ---- The checks
@@ -94,31 +78,36 @@ void check_kv_heads_divide(const Request& request, Diagnostics& problems) {
       "n_kv_heads for " + number(*request.n_heads) + " heads: " + divisors);
 }
 
-// Do the pinned head counts suit at least one of the variants? Asked of each variant's own check, so that a new variant
-// needs nothing here.
+// Do the pinned head counts suit at least one of the variants? Asked of each variant's own enumeration, and why not of
+// its check, so that a new variant needs nothing here.
 void check_heads_suit_variants(const Request& request, Diagnostics& problems) {
   if (!request.n_heads || !request.n_kv_heads || *request.n_heads % *request.n_kv_heads != 0) return;
   std::optional<LayoutProblem> first;
-  for (const Variant* variant : chosen_variants(request)) {
-    if (variant->latent) {
-      if (*request.n_kv_heads == *request.n_heads) return;
-      if (!first) {
-        first =
-            LayoutProblem{"latent-kv-heads",
-                          std::string(variant->id) + " serves every query head from one latent, but n_kv_heads is " +
-                              number(*request.n_kv_heads) + " of " + number(*request.n_heads),
-                          "leave --n-kv-heads out, or name another variant in --variants"};
-      }
-      continue;
-    }
+  AxisValues axes;  // values that every variant without latents has a layout for
+  axes.coupled = false;
+  axes.n_heads = {*request.n_heads};
+  axes.n_kv_heads = {*request.n_kv_heads};
+  axes.d_head = axes.d_q_latent = {64};
+  axes.rank_kv = axes.rank_q = {1};
+  for (const Variant* variant : requested_variants(request)) {
     Layout layout;
     layout.variant = variant;
     layout.n_heads = *request.n_heads;
     layout.n_kv_heads = *request.n_kv_heads;
-    layout.d_head = 64;
-    layout.d_value = 64;
-    const std::optional<LayoutProblem> found = variant->check(layout, layout.n_heads * layout.d_head);
-    if (!found) return;
+    layout.d_head = layout.d_value = 64;
+    std::optional<LayoutProblem> found = variant->check(layout, layout.n_heads * layout.d_head);
+    if (variant->latent) {
+      if (*request.n_kv_heads == *request.n_heads) return;
+      found = LayoutProblem{"latent-kv-heads",
+                            std::string(variant->id) + " serves every query head from " +
+                                (variant->has("n_latents") ? "latents" : "one latent") + ", but n_kv_heads is " +
+                                number(*request.n_kv_heads) + " of " + number(*request.n_heads),
+                            "leave --n-kv-heads out, or name another variant in --variants"};
+    } else {
+      std::vector<Layout> layouts;
+      variant->enumerate(axes, layouts);
+      if (!layouts.empty()) return;
+    }
     if (!first) first = found;
   }
   if (first) add(problems, "n_kv_heads", first->code, first->what, first->hint);
@@ -165,28 +154,38 @@ void check_width_splits(const Request& request, Diagnostics& problems) {
   }
 }
 
-void check_latent_fields(const Request& request, Diagnostics& problems) {
-  if (any_latent(request)) {
-    if (request.d_head && request.d_nope && request.d_rope && *request.d_head != *request.d_nope + *request.d_rope) {
-      add(problems, "d_head", "latent-widths",
-          "d_nope " + number(*request.d_nope) + " + d_rope " + number(*request.d_rope) + " = " +
-              number(*request.d_nope + *request.d_rope) + ", but d_head is " + number(*request.d_head),
-          "leave --d-head out: in a latent variant it is the sum of the two");
+void check_latent_widths(const Request& request, Diagnostics& problems) {
+  if (!any_latent(request) || !request.d_head || !request.d_nope || !request.d_rope) return;
+  if (*request.d_head == *request.d_nope + *request.d_rope) return;
+  add(problems, "d_head", "latent-widths",
+      "d_nope " + number(*request.d_nope) + " + d_rope " + number(*request.d_rope) + " = " +
+          number(*request.d_nope + *request.d_rope) + ", but d_head is " + number(*request.d_head),
+      "leave --d-head out: in a latent variant it is the sum of the two");
+}
+
+// A pin that no variant of the request has would be ignored.
+void check_variant_pins(const Request& request, Diagnostics& problems) {
+  const std::vector<const Variant*> chosen = requested_variants(request);
+  for (const VariantPin& pin : variant_pins()) {
+    if (!(request.*pin.member)) continue;
+    if (std::any_of(chosen.begin(), chosen.end(), [&](const Variant* v) { return v->has(pin.key); })) continue;
+    std::string owners;
+    bool latent = false;
+    for (const Variant* variant : variants()) {
+      if (!variant->has(pin.key)) continue;
+      owners += (owners.empty() ? "" : " or ") + std::string(variant->id);
+      latent = latent || variant->latent;
     }
-    return;
-  }
-  for (const LatentField& field : kLatentFields) {
-    if (!(request.*field.member)) continue;
-    add(problems, field.key, "no-latent-variant",
-        std::string(field.key) + " is given, but no variant of the request has a latent",
-        "add mla to --variants, or leave " + flag_name(field.key) + " out");
+    add(problems, pin.key, latent ? "no-latent-variant" : "pin-without-variant",
+        std::string(pin.key) + " is given, but no variant of the request has it",
+        "add " + owners + " to --variants, or leave " + flag_name(pin.key) + " out");
   }
 }
 
 using Check = void (*)(const Request&, Diagnostics&);
 constexpr Check kChecks[] = {
-    check_budget,       check_seq_len,      check_target, check_kv_heads_divide, check_heads_suit_variants,
-    check_width_splits, check_latent_fields};
+    check_budget,       check_seq_len,       check_target,      check_kv_heads_divide, check_heads_suit_variants,
+    check_width_splits, check_latent_widths, check_variant_pins};
 
 }  // namespace
 

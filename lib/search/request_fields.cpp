@@ -187,9 +187,16 @@ std::string get_norm(const Request& request) {
   return request.norm == NormKind::rms ? "" : "layer";
 }
 
+constexpr std::string_view kAllVariants = "all";
+
 Diagnostics set_variants(Request& request, std::string_view text) {
   const std::vector<std::string> names = split_list(text);
-  Diagnostics problems = check_names(names, "variant", variant_ids());
+  std::vector<std::string> known = variant_ids();
+  known.emplace_back(kAllVariants);
+  Diagnostics problems = check_names(names, "variant", known);
+  if (names.size() > 1 && std::find(names.begin(), names.end(), kAllVariants) != names.end())
+    problems.push_back(
+        problem("contradiction", "'all' stands beside single variants", "give either all or a list of variants"));
   if (problems.empty()) request.variants = names;
   return problems;
 }
@@ -331,7 +338,7 @@ const std::vector<RequestField>& request_fields() {
        set_bool<&R::gated_ffn>, get_bool<&R::gated_ffn, true>},
       {"norm", K::text, "NAME", "rms (the default) or layer", "Model", set_norm, get_norm},
 
-      {"variants", K::list, "LIST", "variants to search, such as mha,gqa; all when not given", "Layout",
+      {"variants", K::list, "LIST", "variants to search, or all (default mha,mqa,gqa,mla; see: list variants)", "Layout",
        set_variants, get_variants},
       {"n_heads", K::count, "N", "query heads", "Layout",
        set_count<&R::n_heads, 1, l::kMaxHeads>, get_count<&R::n_heads>},
@@ -341,14 +348,20 @@ const std::vector<RequestField>& request_fields() {
        set_count<&R::d_head, 1, l::kMaxHeadWidth>, get_count<&R::d_head>},
       {"d_value", K::count, "N", "value width of one head; as d_head when not given", "Layout",
        set_count<&R::d_value, 1, l::kMaxHeadWidth>, get_count<&R::d_value>},
-      {"d_kv_latent", K::count, "N", "MLA: width of the cached latent", "Layout",
+      {"d_kv_latent", K::count, "N", "MLA, GLA: width of what is cached of keys and values", "Layout",
        set_count<&R::d_kv_latent, 1, l::kMaxLatent>, get_count<&R::d_kv_latent>},
-      {"d_q_latent", K::count, "N", "MLA: width of the query latent; 0 for none", "Layout",
+      {"d_q_latent", K::count, "N", "MLA, GLA, MFA: width of the query latent; 0 for none", "Layout",
        set_count<&R::d_q_latent, 0, l::kMaxLatent>, get_count<&R::d_q_latent>},
-      {"d_nope", K::count, "N", "MLA: query and key width without position", "Layout",
+      {"d_nope", K::count, "N", "MLA, GLA: query and key width without position", "Layout",
        set_count<&R::d_nope, 1, l::kMaxHeadWidth>, get_count<&R::d_nope>},
-      {"d_rope", K::count, "N", "MLA: query and key width with rotary position", "Layout",
+      {"d_rope", K::count, "N", "MLA, GLA: query and key width with rotary position", "Layout",
        set_count<&R::d_rope, 0, l::kMaxHeadWidth>, get_count<&R::d_rope>},
+      {"n_latents", K::count, "N", "GLA: latents, each for a group of heads", "Layout",
+       set_count<&R::n_latents, 2, l::kMaxHeads>, get_count<&R::n_latents>},
+      {"rank_kv", K::count, "N", "TPA: rank of the keys and values of a token", "Layout",
+       set_count<&R::rank_kv, 1, l::kMaxRank>, get_count<&R::rank_kv>},
+      {"rank_q", K::count, "N", "TPA: rank of the queries of a token; 0 for whole queries", "Layout",
+       set_count<&R::rank_q, 0, l::kMaxRank>, get_count<&R::rank_q>},
       {"bias", K::list, "LIST", "projections that add a bias: q,k,v,o, or none (the default)", "Layout",
        set_bias, get_bias},
       {"qk_norm", K::boolean, "BOOL", "normalise queries and keys", "Layout",
@@ -385,6 +398,26 @@ const std::vector<RequestField>& request_fields() {
        set_limit, get_limit},
   };
   // clang-format on
+  return table;
+}
+
+std::vector<const Variant*> requested_variants(const Request& request) {
+  const bool all = request.variants.size() == 1 && request.variants.front() == kAllVariants;
+  std::vector<const Variant*> chosen;
+  for (const Variant* variant : variants()) {
+    const bool named =
+        std::find(request.variants.begin(), request.variants.end(), variant->id) != request.variants.end();
+    if (all || named || (request.variants.empty() && variant->by_default)) chosen.push_back(variant);
+  }
+  return chosen;
+}
+
+const std::vector<VariantPin>& variant_pins() {
+  static const std::vector<VariantPin> table = {
+      {"d_kv_latent", &Request::d_kv_latent}, {"d_q_latent", &Request::d_q_latent}, {"d_nope", &Request::d_nope},
+      {"d_rope", &Request::d_rope},           {"n_latents", &Request::n_latents},   {"rank_kv", &Request::rank_kv},
+      {"rank_q", &Request::rank_q},
+  };
   return table;
 }
 

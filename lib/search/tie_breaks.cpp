@@ -3,6 +3,7 @@
 
 #include "mha/quantity.hpp"
 
+#include "cost/sharding.hpp"
 #include "search/constraints.hpp"
 #include "search/rank.hpp"
 
@@ -18,12 +19,13 @@ std::int64_t kernels_taking(const Scored& s, const RuleSet& rules) {
   return taken;
 }
 
-// Degrees that split both kinds of heads without replicating any.
+// Degrees that split heads and what is cached without copying either. Asked in each comparison, so no plan is lowered.
 std::int64_t even_degrees(const Scored& s, const RuleSet& rules) {
+  // A latent that serves all heads, and the factors of a tensor product over the width of a head, have no heads to split.
+  const std::int64_t heads = s.layout.rank_kv > 0 ? 1 : cache_heads(s.layout);
   std::int64_t count = 0;
   for (const std::int64_t degree : rules.target.tensor_parallel)
-    if (s.layout.n_heads % degree == 0 && (s.layout.variant->latent ? degree == 1 : s.layout.n_kv_heads % degree == 0))
-      ++count;
+    if (s.layout.n_heads % degree == 0 && heads % degree == 0) ++count;
   return count;
 }
 

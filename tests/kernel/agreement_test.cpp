@@ -58,8 +58,22 @@ void turn(std::vector<Exact>& x, std::size_t from, std::size_t width, std::size_
   }
 }
 
-// Any of the four variants as one formula, without a cache: keys and values of every query head are written out in
-// full.
+// rank terms of a over heads and b over width, divided by their number.
+Table product(const Table& a, const Table& b, std::size_t heads, std::size_t rank) {
+  Table y(a.size());
+  for (std::size_t t = 0; t < a.size(); ++t) {
+    const std::size_t width = b[t].size() / rank;
+    for (std::size_t h = 0; h < heads; ++h)
+      for (std::size_t i = 0; i < width; ++i) {
+        Exact sum = 0;
+        for (std::size_t r = 0; r < rank; ++r) sum += a[t][h * rank + r] * b[t][r * width + i];
+        y[t].push_back(sum / static_cast<Exact>(rank));
+      }
+  }
+  return y;
+}
+
+// Any of the variants as one formula, without a cache: keys and values of every query head are written out in full.
 Table naive(const oracle::Weights& w, const Layout& l, const Table& x) {
   const std::size_t n = x.size(), heads = static_cast<std::size_t>(l.n_heads);
   const std::size_t d = static_cast<std::size_t>(l.d_head), dv = static_cast<std::size_t>(l.d_value);
@@ -74,19 +88,69 @@ Table naive(const oracle::Weights& w, const Layout& l, const Table& x) {
     } else {
       q = times(x, w.matrix("q"));
     }
+    // Latents of all groups, then the rotary key; a head expands the latent of its group.
+    const std::size_t latents = l.n_latents > 0 ? static_cast<std::size_t>(l.n_latents) : 1;
+    const std::size_t width = rank / latents;
     Table down = times(x, w.matrix("kv_down"));
+    if (l.n_latents > 0 && rope > 0) {
+      const Table rotary = times(x, w.matrix("k_rope"));
+      for (std::size_t t = 0; t < n; ++t) down[t].insert(down[t].end(), rotary[t].begin(), rotary[t].end());
+    }
+    const std::vector<double>& scales = w.norm("kv_latent_norm").value;
     for (std::size_t t = 0; t < n; ++t) {
-      normalise(down[t], 0, w.norm("kv_latent_norm").value);
+      for (std::size_t g = 0; g < latents; ++g) {
+        const auto first = scales.begin() + static_cast<std::ptrdiff_t>(g * width);
+        normalise(down[t], g * width, {first, first + static_cast<std::ptrdiff_t>(width)});
+      }
       turn(down[t], rank, rope, t);
       for (std::size_t h = 0; h < heads; ++h) turn(q[t], h * d + nope, rope, t);
     }
-    const Table up = times(down, w.matrix("k_up"));
-    v = times(down, w.matrix("v_up"));
-    for (std::size_t t = 0; t < n; ++t)
-      for (std::size_t h = 0; h < heads; ++h)
-        for (std::size_t i = 0; i < d; ++i) k[t][h * d + i] = i < nope ? up[t][h * nope + i] : down[t][rank + i - nope];
-  } else {
+    v.assign(n, std::vector<Exact>());
+    for (std::size_t g = 0; g < latents; ++g) {
+      Table own;
+      for (std::size_t t = 0; t < n; ++t) {
+        const auto first = down[t].begin() + static_cast<std::ptrdiff_t>(g * width);
+        own.emplace_back(first, first + static_cast<std::ptrdiff_t>(width));
+      }
+      const Table up = times(own, w.matrix("k_up")), values = times(own, w.matrix("v_up"));
+      const std::size_t group = heads / latents;
+      for (std::size_t t = 0; t < n; ++t)
+        for (std::size_t h = g * group; h < (g + 1) * group; ++h) {
+          for (std::size_t i = 0; i < d; ++i)
+            k[t][h * d + i] = i < nope ? up[t][h * nope + i] : down[t][rank + i - nope];
+          for (std::size_t i = 0; i < dv; ++i) v[t].push_back(values[t][h * dv + i]);
+        }
+    }
+  } else if (l.variant->id == std::string_view("tpa")) {
+    const std::size_t r = static_cast<std::size_t>(l.rank_kv);
+    q = l.rank_q == 0
+            ? times(x, w.matrix("q"))
+            : product(times(x, w.matrix("q_a")), times(x, w.matrix("q_b")), heads, static_cast<std::size_t>(l.rank_q));
+    k = product(times(x, w.matrix("k_a")), times(x, w.matrix("k_b")), heads, r);
+    v = product(times(x, w.matrix("v_a")), times(x, w.matrix("v_b")), heads, r);
+  } else if (l.variant->id == std::string_view("gta")) {
     q = times(x, w.matrix("q"));
+    Table rotary = times(x, w.matrix("k_rope"));
+    const Table states = times(x, w.matrix("kv"));
+    for (std::size_t t = 0; t < n; ++t) {
+      turn(rotary[t], 0, d / 2, t);
+      for (std::size_t h = 0; h < heads; ++h) {
+        turn(q[t], h * d + d / 2, d / 2, t);
+        const std::size_t shared = h / static_cast<std::size_t>(l.group_size());
+        for (std::size_t i = 0; i < d; ++i) {
+          k[t][h * d + i] = i < d / 2 ? states[t][shared * d + i] : rotary[t][i - d / 2];
+          v[t][h * d + i] = states[t][shared * d + i];
+        }
+      }
+    }
+  } else {
+    if (l.d_q_latent > 0) {
+      Table latent = times(x, w.matrix("q_down"));
+      for (auto& row : latent) normalise(row, 0, w.norm("q_latent_norm").value);
+      q = times(latent, w.matrix("q_up"));
+    } else {
+      q = times(x, w.matrix("q"));
+    }
     Table few_k = times(x, w.matrix("k"));
     const Table few_v = times(x, w.matrix("v"));
     for (std::size_t t = 0; t < n; ++t) {
@@ -255,14 +319,127 @@ TEST_CASE("absorbed equals expanded for MLA with and without query latent, rotar
       }
 }
 
+TEST_CASE("absorbed equals expanded for GLA with each number of latents, and its heads read no latent but their own") {
+  const oracle::Oracle& own = *oracle::find_oracle("gla");
+  for (const std::int64_t n_latents : {2, 3, 6})
+    for (const std::int64_t d_rope : {0, 6})
+      for (const bool bias : {false, true}) {
+        Layout layout = gla_layout(6, n_latents, 24, bias ? 20 : 0, 9, d_rope, 11);
+        layout.bias = {bias, bias, bias, bias};
+        REQUIRE(!layout.variant->check(layout, 40));
+        const oracle::Weights weights = own.draw(layout, 40, 4);
+        const Rows x = oracle::draw_tokens(6, 40, 4);
+        const Rows expanded = prefill(own.paths[0], weights, layout, x);
+        CHECK(oracle::compare(expanded, prefill(own.paths[1], weights, layout, x)).within());
+        CHECK(oracle::compare(expanded, in_chunks(own.paths[1], weights, layout, x, 1)).within());
+      }
+  // Heads 3 to 5 read the second latent: with their part of the output silenced, its weights do not matter.
+  const Layout layout = gla_layout(6, 2, 24, 0, 8, 4, 8);
+  oracle::Weights weights = own.draw(layout, 40, 4);
+  oracle::Matrix& o = matrix(weights, "o");
+  for (std::int64_t row = 3 * 8; row < 6 * 8; ++row)
+    for (std::int64_t j = 0; j < o.cols; ++j) o.value[static_cast<std::size_t>(row * o.cols + j)] = 0;
+  oracle::Weights changed = weights;
+  oracle::Matrix& down = matrix(changed, "kv_down");
+  for (std::int64_t row = 0; row < down.rows; ++row) down.value[static_cast<std::size_t>(row * down.cols + 12)] += 1;
+  const Rows x = oracle::draw_tokens(6, 40, 4);
+  CHECK(oracle::compare(prefill(own.paths[0], weights, layout, x), prefill(own.paths[0], changed, layout, x)).within());
+  matrix(changed, "kv_down").value[11] += 1;  // the last column of the first latent
+  CHECK_FALSE(
+      oracle::compare(prefill(own.paths[0], weights, layout, x), prefill(own.paths[0], changed, layout, x)).within());
+}
+
+TEST_CASE("GLA of two latents that are alike equals MLA with that latent") {
+  // The same columns twice, each with the scale of the one norm: both groups then read what MLA's heads read.
+  const Layout two = gla_layout(6, 2, 24, 0, 8, 4, 5), one = mla_layout(6, 12, 0, 8, 4, 5);
+  const oracle::Oracle& gla = *oracle::find_oracle("gla");
+  const oracle::Oracle& mla = *oracle::find_oracle("mla");
+  oracle::Weights weights = mla.draw(one, 40, 4);
+  const Rows x = oracle::draw_tokens(6, 40, 4);
+  const Rows expected = prefill(mla.paths[0], weights, one, x);
+  oracle::Weights doubled = weights;
+  oracle::Matrix latents{"kv_down", 40, 24, {}, {}, {}}, rotary{"k_rope", 40, 4, {}, {}, {}};
+  for (std::int64_t row = 0; row < 40; ++row) {
+    const double* from = weights.matrix("kv_down").row(row);
+    latents.row_start.push_back(static_cast<std::int64_t>(latents.value.size()));
+    rotary.row_start.push_back(static_cast<std::int64_t>(rotary.value.size()));
+    for (int copy = 0; copy < 2; ++copy) latents.value.insert(latents.value.end(), from, from + 12);
+    rotary.value.insert(rotary.value.end(), from + 12, from + 16);
+  }
+  matrix(doubled, "kv_down") = latents;
+  doubled.matrices.push_back(rotary);
+  for (oracle::NormScale& norm : doubled.norms) {
+    if (norm.name != "kv_latent_norm") continue;
+    const std::vector<double> scale = norm.value;
+    norm.value.insert(norm.value.end(), scale.begin(), scale.end());
+  }
+  for (const oracle::Path& path : gla.paths) CHECK(oracle::compare(expected, prefill(path, doubled, two, x)).within());
+}
+
+TEST_CASE("factored equals expanded for TPA with each rank, whole queries and biases") {
+  const oracle::Oracle& own = *oracle::find_oracle("tpa");
+  for (const std::int64_t rank_kv : {1, 2, 5})
+    for (const std::int64_t rank_q : {0, 1, 6})
+      for (const bool bias : {false, true}) {
+        Layout layout = tpa_layout(5, 9, 11, rank_kv, rank_q);
+        layout.bias = {bias, bias, bias, bias};
+        const oracle::Weights weights = own.draw(layout, 40, 4);
+        const Rows x = oracle::draw_tokens(6, 40, 4);
+        const Rows expanded = prefill(own.paths[0], weights, layout, x);
+        CHECK(oracle::compare(expanded, prefill(own.paths[1], weights, layout, x)).within());
+        CHECK(oracle::compare(expanded, in_chunks(own.paths[1], weights, layout, x, 1)).within());
+      }
+}
+
+TEST_CASE("MFA equals MQA when its query latent is the token itself") {
+  // W_q_down the identity, and tokens of mean square 1 up to the norm's epsilon: the queries are then W_q's.
+  const Layout low = mfa_layout(5, 8, 6, 16), whole = grouped_layout("mqa", 5, 1, 8, 6);
+  const oracle::Oracle& mfa = *oracle::find_oracle("mfa");
+  const oracle::Oracle& mqa = *oracle::find_oracle("mqa");
+  const oracle::Weights weights = mqa.draw(whole, 16, 4);
+  oracle::Weights factored = mfa.draw(low, 16, 4);
+  for (const char* name : {"k", "v", "o"}) matrix(factored, name) = weights.matrix(name);
+  oracle::Matrix queries = weights.matrix("q");
+  queries.name = "q_up";
+  matrix(factored, "q_up") = queries;
+  oracle::Matrix& down = matrix(factored, "q_down");
+  for (std::int64_t row = 0; row < 16; ++row)
+    for (std::int64_t j = 0; j < 16; ++j) down.value[static_cast<std::size_t>(row * 16 + j)] = row == j ? 1 : 0;
+  for (oracle::NormScale& norm : factored.norms) norm.value.assign(norm.value.size(), std::sqrt(1 + 1e-6));
+  Rows x(6, 16);
+  for (std::int64_t t = 0; t < 6; ++t)
+    for (std::int64_t j = 0; j < 16; ++j) *x.at(t, j).value = (t * 7 + j * 5) % 3 == 0 ? 1 : -1;
+  CHECK(oracle::compare(prefill(mqa.paths[0], weights, whole, x), prefill(mfa.paths[0], factored, low, x)).within());
+}
+
+TEST_CASE("GTA's groups share their states, all heads share the rotary key, and the value is the whole state") {
+  const Layout layout = gta_layout(6, 2, 8);
+  const oracle::Oracle& own = *oracle::find_oracle("gta");
+  const oracle::Weights weights = own.draw(layout, 40, 4);
+  const Rows x = oracle::draw_tokens(6, 40, 4);
+  const Rows expected = prefill(own.paths[0], weights, layout, x);
+  auto with = [&](const Layout& other, auto source) {
+    oracle::Weights repeated = weights;
+    matrix(repeated, "kv") = repeat_blocks(weights.matrix("kv"), 6, 8, source);
+    return prefill(own.paths[0], repeated, other, x);
+  };
+  const Layout full = gta_layout(6, 6, 8);
+  CHECK(oracle::compare(expected, with(full, [](std::int64_t head) { return head / 3; })).within());
+  CHECK_FALSE(oracle::compare(expected, with(full, [](std::int64_t head) { return head % 2; })).within());
+  // One token: its probability is 1, so the output is its states through W_o, and neither keys nor queries matter.
+  const Rows first = oracle::rows_of(x, 0, 1);
+  oracle::Weights other = weights;
+  for (double& w : matrix(other, "k_rope").value) w += 1;
+  for (double& w : matrix(other, "q").value) w -= 1;
+  const Rows alone = prefill(own.paths[0], weights, layout, first);
+  CHECK(oracle::compare(alone, prefill(own.paths[0], other, layout, first)).within());
+  matrix(other, "kv").value[7] += 1;  // last element of the first state: no part of a key, but of the value
+  CHECK_FALSE(oracle::compare(alone, prefill(own.paths[0], other, layout, first)).within());
+}
+
 TEST_CASE("one weight that is off by a millionth is outside the bound") {
   for (const oracle::Oracle& own : oracle::oracles()) {
-    Random random(21);
-    Layout layout =
-        own.id == std::string_view("mla") ? mla_layout(4, 32, 24, 16, 8, 16) : grouped_layout("gqa", 4, 2, 16, 16);
-    layout.variant = find_variant(own.id);
-    if (own.id == std::string_view("mha")) layout.n_kv_heads = 4;
-    if (own.id == std::string_view("mqa")) layout.n_kv_heads = 1;
+    Layout layout = usual_layout(own.id);
     layout.bias.o = true;
     const oracle::Weights weights = own.draw(layout, 64, 4);
     const Rows x = oracle::draw_tokens(8, 64, 4);

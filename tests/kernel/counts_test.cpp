@@ -98,6 +98,111 @@ TEST_CASE("expanding pays for each cached token at each step and absorbing only 
   }
 }
 
+TEST_CASE("counts of small layouts of GTA, GLA, MFA and TPA by hand: one prompt of 2 tokens, 3 pairs") {
+  struct Expected {
+    Layout layout;
+    std::size_t path;
+    oracle::Tally multiply_adds, weights_read, resident;
+  };
+  const Expected cases[] = {
+      // d_model 3, 2 heads of 4 on one tied state, rotary half 2.
+      {gta_layout(2, 1, 4),
+       0,
+       {{"q", 2 * 3 * 8},
+        {"kv", 2 * 3 * 4},
+        {"k_rope", 2 * 3 * 2},
+        {"scores", 3 * 8},
+        {"values", 3 * 8},
+        {"o", 2 * 8 * 3}},
+       {{"q", 24}, {"kv", 12}, {"k_rope", 6}, {"o", 24}},
+       {{"kv", 2 * 4}, {"rope_key", 2 * 2}}},
+      // 2 heads, 2 latents of 3, d_nope 2, d_rope 2, d_value 1.
+      {gla_layout(2, 2, 6, 0, 2, 2, 1),
+       0,
+       {{"q", 2 * 3 * 8},
+        {"kv_down", 2 * 3 * 6},
+        {"k_rope", 2 * 3 * 2},
+        {"k_up", 2 * 2 * 3 * 2},
+        {"v_up", 2 * 2 * 3 * 1},
+        {"scores", 3 * 2 * 4},
+        {"values", 3 * 2 * 1},
+        {"o", 2 * 2 * 3}},
+       {{"q", 24}, {"kv_down", 18}, {"k_rope", 6}, {"k_up", 12}, {"v_up", 6}, {"kv_latent_norm", 6}, {"o", 6}},
+       {{"latent", 2 * 6}, {"rope_key", 2 * 2}}},
+      {gla_layout(2, 2, 6, 0, 2, 2, 1),
+       1,
+       {{"q", 2 * 3 * 8},
+        {"kv_down", 2 * 3 * 6},
+        {"k_rope", 2 * 3 * 2},
+        {"q_absorb", 2 * 2 * 2 * 3},
+        {"scores", 3 * 2 * (3 + 2)},
+        {"values", 3 * 2 * 3},
+        {"v_up", 2 * 2 * 3 * 1},
+        {"o", 2 * 2 * 3}},
+       {{"q", 24}, {"kv_down", 18}, {"k_rope", 6}, {"k_up", 12}, {"v_up", 6}, {"kv_latent_norm", 6}, {"o", 6}},
+       {{"latent", 2 * 6}, {"rope_key", 2 * 2}}},
+      // 2 heads of 4, values of 1, query latent 5.
+      {mfa_layout(2, 4, 1, 5),
+       0,
+       {{"q_down", 2 * 3 * 5},
+        {"q_up", 2 * 5 * 8},
+        {"k", 2 * 3 * 4},
+        {"v", 2 * 3 * 1},
+        {"scores", 3 * 2 * 4},
+        {"values", 3 * 2 * 1},
+        {"o", 2 * 2 * 3}},
+       {{"q_down", 15}, {"q_up", 40}, {"q_latent_norm", 5}, {"k", 12}, {"v", 3}, {"o", 6}},
+       {{"k", 2 * 4}, {"v", 2 * 1}}},
+      // 2 heads of 4, values of 1, rank 3 for keys and values, 2 for queries.
+      {tpa_layout(2, 4, 1, 3, 2),
+       0,
+       {{"q_a", 2 * 3 * 4},
+        {"q_b", 2 * 3 * 8},
+        {"q_mix", 2 * 2 * 2 * 4},
+        {"k_a", 2 * 3 * 6},
+        {"k_b", 2 * 3 * 12},
+        {"v_a", 2 * 3 * 6},
+        {"v_b", 2 * 3 * 3},
+        {"k_mix", 2 * 2 * 3 * 4},
+        {"v_mix", 2 * 2 * 3 * 1},
+        {"scores", 3 * 2 * 4},
+        {"values", 3 * 2 * 1},
+        {"o", 2 * 2 * 3}},
+       {{"q_a", 12}, {"q_b", 24}, {"k_a", 18}, {"k_b", 36}, {"v_a", 18}, {"v_b", 9}, {"o", 6}},
+       {{"k_a", 2 * 6}, {"k_b", 2 * 12}, {"v_a", 2 * 6}, {"v_b", 2 * 3}}},
+      {tpa_layout(2, 4, 1, 3, 2),
+       1,
+       {{"q_a", 2 * 3 * 4},
+        {"q_b", 2 * 3 * 8},
+        {"q_mix", 2 * 2 * 2 * 4},
+        {"k_a", 2 * 3 * 6},
+        {"k_b", 2 * 3 * 12},
+        {"v_a", 2 * 3 * 6},
+        {"v_b", 2 * 3 * 3},
+        {"scores", 3 * 2 * 3 * 4},
+        {"score_mix", 3 * 2 * 3},
+        {"value_mix", 3 * 2 * 3},
+        {"values", 3 * 2 * 3 * 1},
+        {"o", 2 * 2 * 3}},
+       {{"q_a", 12}, {"q_b", 24}, {"k_a", 18}, {"k_b", 36}, {"v_a", 18}, {"v_b", 9}, {"o", 6}},
+       {{"k_a", 2 * 6}, {"k_b", 2 * 12}, {"v_a", 2 * 6}, {"v_b", 2 * 3}}},
+  };
+  for (const Expected& expected : cases) {
+    CAPTURE(notation(expected.layout));
+    CAPTURE(expected.path);
+    REQUIRE(!expected.layout.variant->check(expected.layout, 3));
+    const oracle::Oracle& own = *oracle::find_oracle(expected.layout.variant->id);
+    oracle::Cache cache;
+    oracle::Counts counts;
+    (void)own.paths[expected.path].forward(own.draw(expected.layout, 3, 1), expected.layout,
+                                           oracle::draw_tokens(2, 3, 1), cache, counts);
+    CHECK(counts.multiply_adds == expected.multiply_adds);
+    CHECK(counts.weights_read == expected.weights_read);
+    CHECK(cache.resident() == expected.resident);
+    CHECK(counts.exponentials == 2 * 3);
+  }
+}
+
 namespace {
 
 AttentionPlan right_plan(const Layout& layout, std::int64_t d_model) {

@@ -31,12 +31,15 @@ inline Layout random_layout(const Variant& variant, Random& random) {
     axes.coupled = false;
     axes.d_model = 64;
     axes.n_heads = {random.between(1, 12)};
-    axes.d_head = {random.between(1, 24)};
+    axes.d_head = {random.coin() ? random.between(1, 24) : 4 * random.between(1, 6)};  // the latter suits GTA
     if (random.coin()) axes.d_value = {random.between(1, 24)};
     axes.d_kv_latent = {random.between(1, 40)};
     axes.d_q_latent = {random.coin() ? random.between(1, 40) : 0};
     axes.d_nope = {random.between(1, 24)};
     axes.d_rope = {2 * random.between(0, 6)};
+    axes.n_latents = {random.between(2, 4)};
+    axes.rank_kv = {random.between(1, 4)};
+    axes.rank_q = {random.coin() ? random.between(1, 6) : 0};
     axes.bias = {random.coin(), random.coin(), random.coin(), random.coin()};
     axes.qk_norm = random.coin();
     std::vector<Layout> layouts;
@@ -64,6 +67,46 @@ inline Layout mla_layout(std::int64_t n_heads, std::int64_t d_kv_latent, std::in
   layout.d_q_latent = d_q_latent;
   layout.d_nope = d_nope;
   layout.d_rope = d_rope;
+  return layout;
+}
+
+inline Layout gla_layout(std::int64_t n_heads, std::int64_t n_latents, std::int64_t d_kv_latent,
+                         std::int64_t d_q_latent, std::int64_t d_nope, std::int64_t d_rope, std::int64_t d_value) {
+  Layout layout = mla_layout(n_heads, d_kv_latent, d_q_latent, d_nope, d_rope, d_value);
+  layout.variant = find_variant("gla");
+  layout.n_latents = n_latents;
+  return layout;
+}
+
+inline Layout gta_layout(std::int64_t n_heads, std::int64_t n_kv_heads, std::int64_t d_head) {
+  Layout layout = grouped_layout("gta", n_heads, n_kv_heads, d_head, d_head);
+  layout.d_nope = layout.d_rope = d_head / 2;
+  return layout;
+}
+
+inline Layout mfa_layout(std::int64_t n_heads, std::int64_t d_head, std::int64_t d_value, std::int64_t d_q_latent) {
+  Layout layout = grouped_layout("mfa", n_heads, 1, d_head, d_value);
+  layout.d_q_latent = d_q_latent;
+  return layout;
+}
+
+inline Layout tpa_layout(std::int64_t n_heads, std::int64_t d_head, std::int64_t d_value, std::int64_t rank_kv,
+                         std::int64_t rank_q) {
+  Layout layout = grouped_layout("tpa", n_heads, n_heads, d_head, d_value);
+  layout.rank_kv = rank_kv;
+  layout.rank_q = rank_q;
+  return layout;
+}
+
+// A layout of each variant that is large enough for every part to matter.
+inline Layout usual_layout(std::string_view id) {
+  if (id == "mla") return mla_layout(4, 32, 24, 16, 8, 16);
+  if (id == "gla") return gla_layout(4, 2, 32, 24, 16, 8, 16);
+  if (id == "gta") return gta_layout(4, 2, 16);
+  if (id == "mfa") return mfa_layout(4, 16, 16, 24);
+  if (id == "tpa") return tpa_layout(4, 16, 16, 2, 3);
+  Layout layout = grouped_layout("gqa", 4, id == "mha" ? 4 : id == "mqa" ? 1 : 2, 16, 16);
+  layout.variant = find_variant(id);
   return layout;
 }
 

@@ -1,28 +1,35 @@
 cmake_minimum_required(VERSION 3.25)
 
 # Reads the include lines of lib/ and fails on an arrow the wrong way:
-#   core <- attention <- cost <- quality <- search <- report
-# The kernel sees attention's types only; validate sees everything; the rules loader fills search's Request.
+#   core <- attention <- architecture <- cost <- quality <- search <- audit <- report
+# The kernel sees attention's and architecture's types only; validate sees everything; the rules loader fills search's
+# Request; readers turn files into an Architecture.
 set(sees_core core)
 set(sees_attention ${sees_core} attention)
-set(sees_cost ${sees_attention} cost)
+set(sees_architecture ${sees_attention} architecture)
+set(sees_cost ${sees_architecture} cost)
 set(sees_quality ${sees_cost} quality)
 set(sees_search ${sees_quality} search)
-set(sees_report ${sees_search} report)
-set(sees_kernel ${sees_attention} kernel)
+set(sees_audit ${sees_search} audit)
+set(sees_report ${sees_audit} report)
+set(sees_kernel ${sees_architecture} kernel)
 set(sees_rules ${sees_search} rules)
-set(sees_validate ${sees_report} kernel rules validate)
-set(folders core attention cost quality search report kernel rules validate)
+set(sees_readers ${sees_rules} readers)
+set(sees_validate ${sees_report} kernel rules readers validate)
+set(folders core attention architecture cost quality search audit report kernel rules readers validate)
 
 # Which folder a public header belongs to; rules.hpp is plain values that everything may see.
 set(headers_core units diagnostics quantity limits version rules)
 set(headers_attention attention model)
-set(headers_cost cost)
+set(headers_architecture architecture family)
+set(headers_cost cost model_cost)
 set(headers_quality quality)
 set(headers_search request recommend validation explain)
+set(headers_audit audit)
 set(headers_report report)
 set(headers_kernel)
 set(headers_rules rules_loader)
+set(headers_readers model_readers)
 set(headers_validate validate)
 
 set(problems "")

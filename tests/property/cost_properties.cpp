@@ -31,8 +31,33 @@ Layout random_latent() {
                 32 * in_range(0, 64));
 }
 
+Layout random_other() {  // GTA, GLA, MFA, TPA
+  switch (in_range(0, 3)) {
+    case 0: {
+      const std::int64_t kv = in_range(1, 16);
+      return gta(kv * in_range(1, 16), kv, 8 * in_range(1, 32));
+    }
+    case 1: {
+      const std::int64_t latents = in_range(2, 8);
+      return gla(latents * in_range(1, 16), latents, latents * 32 * in_range(1, 8), 2 * in_range(0, 64),
+                 8 * in_range(1, 32), 32 * in_range(0, 64));
+    }
+    case 2:
+      return mfa(in_range(1, 128), 8 * in_range(1, 32), 32 * in_range(1, 64));
+    default:
+      return tpa(in_range(1, 128), 8 * in_range(1, 32), in_range(1, 8), in_range(0, 12));
+  }
+}
+
 Layout random_layout() {
-  return *rc::gen::arbitrary<bool>() ? random_grouped() : random_latent();
+  switch (in_range(0, 2)) {
+    case 0:
+      return random_grouped();
+    case 1:
+      return random_latent();
+    default:
+      return random_other();
+  }
 }
 
 ModelShape random_shape() {

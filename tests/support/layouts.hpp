@@ -29,6 +29,37 @@ inline Layout latent(std::int64_t n_heads, std::int64_t d_kv_latent, std::int64_
   return l;
 }
 
+// GLA: n_latents latents that are d_kv_latent wide together.
+inline Layout gla(std::int64_t n_heads, std::int64_t n_latents, std::int64_t d_kv_latent, std::int64_t d_rope,
+                  std::int64_t d_nope, std::int64_t d_q_latent) {
+  Layout l = latent(n_heads, d_kv_latent, d_rope, d_nope, d_nope, d_q_latent);
+  l.variant = find_variant("gla");
+  l.n_latents = n_latents;
+  return l;
+}
+
+inline Layout gta(std::int64_t n_heads, std::int64_t n_kv_heads, std::int64_t d_head) {
+  Layout l = grouped(n_heads, n_kv_heads, d_head);
+  l.variant = find_variant("gta");
+  l.d_nope = l.d_rope = d_head / 2;
+  return l;
+}
+
+inline Layout mfa(std::int64_t n_heads, std::int64_t d_head, std::int64_t d_q_latent) {
+  Layout l = grouped(n_heads, 1, d_head);
+  l.variant = find_variant("mfa");
+  l.d_q_latent = d_q_latent;
+  return l;
+}
+
+inline Layout tpa(std::int64_t n_heads, std::int64_t d_head, std::int64_t rank_kv, std::int64_t rank_q) {
+  Layout l = grouped(n_heads, n_heads, d_head);
+  l.variant = find_variant("tpa");
+  l.rank_kv = rank_kv;
+  l.rank_q = rank_q;
+  return l;
+}
+
 inline CacheFormats formats(std::string_view key, std::string_view value) {
   return {find_format(key), find_format(value)};
 }

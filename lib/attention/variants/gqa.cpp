@@ -27,6 +27,7 @@ const Variant kGqa{"gqa",
                    check,
                    enumerate,
                    grouped::lower,
-                   grouped::notation};
+                   grouped::notation,
+                   true};
 
 }  // namespace mha

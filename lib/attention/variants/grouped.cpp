@@ -15,6 +15,9 @@ std::optional<LayoutProblem> check(const Layout& layout) {
         "a KV head serves n_heads / n_kv_heads query heads, so n_kv_heads is one of " + divisor_list(layout.n_heads)};
   if (layout.d_kv_latent != 0 || layout.d_q_latent != 0 || layout.d_nope != 0 || layout.d_rope != 0)
     return LayoutProblem{"latent-without-mla", "latent widths belong to MLA only", "drop them, or use --variants mla"};
+  if (layout.n_latents != 0 || layout.rank_kv != 0 || layout.rank_q != 0)
+    return LayoutProblem{"field-without-variant", "latents are counted in GLA only, and ranks belong to TPA only",
+                         "drop them, or use --variants gla or --variants tpa"};
   return std::nullopt;
 }
 

@@ -22,8 +22,14 @@ void enumerate(const AxisValues& axes, std::vector<Layout>& out) {
 
 }  // namespace
 
-const Variant kMha{
-    "mha",          "multi-head attention", "every query head has its own key and value head", false, check, enumerate,
-    grouped::lower, grouped::notation};
+const Variant kMha{"mha",
+                   "multi-head attention",
+                   "every query head has its own key and value head",
+                   false,
+                   check,
+                   enumerate,
+                   grouped::lower,
+                   grouped::notation,
+                   true};
 
 }  // namespace mha

@@ -22,8 +22,14 @@ void enumerate(const AxisValues& axes, std::vector<Layout>& out) {
 
 }  // namespace
 
-const Variant kMqa{
-    "mqa",          "multi-query attention", "all query heads share one key and value head", false, check, enumerate,
-    grouped::lower, grouped::notation};
+const Variant kMqa{"mqa",
+                   "multi-query attention",
+                   "all query heads share one key and value head",
+                   false,
+                   check,
+                   enumerate,
+                   grouped::lower,
+                   grouped::notation,
+                   true};
 
 }  // namespace mha

@@ -21,18 +21,22 @@ struct ProjectionBias {
   friend bool operator==(const ProjectionBias&, const ProjectionBias&) = default;
 };
 
-// One attention head layout. d_head is free of d_model / n_heads; d_value is free of d_head.
-// The five latent fields are 0 except for latent variants (MLA), where d_head = d_nope + d_rope.
+// One attention head layout. d_head is free of d_model / n_heads; d_value is free of d_head. Fields from d_kv_latent on
+// are 0 except in the variants that have them (Variant::fields). In the latent variants (MLA, GLA) d_head = d_nope +
+// d_rope, and in GTA both are half of d_head.
 struct Layout {
   const Variant* variant = nullptr;
   std::int64_t n_heads = 0;
-  std::int64_t n_kv_heads = 0;  // MLA: equal to n_heads (the latent serves all of them)
-  std::int64_t d_head = 0;      // query/key width of one head
-  std::int64_t d_value = 0;     // value width of one head
-  std::int64_t d_kv_latent = 0;
-  std::int64_t d_q_latent = 0;  // 0: queries are projected from d_model directly
+  std::int64_t n_kv_heads = 0;   // MLA, GLA, TPA: equal to n_heads (each head expands keys and values of its own)
+  std::int64_t d_head = 0;       // query/key width of one head
+  std::int64_t d_value = 0;      // value width of one head
+  std::int64_t d_kv_latent = 0;  // GLA: all of its latents together
+  std::int64_t d_q_latent = 0;   // 0: queries are projected from d_model directly
   std::int64_t d_nope = 0;
   std::int64_t d_rope = 0;
+  std::int64_t n_latents = 0;  // GLA: latents, each for n_heads / n_latents heads; 0: not grouped (MLA has one for all)
+  std::int64_t rank_kv = 0;    // TPA: terms of the tensor products of keys and of values
+  std::int64_t rank_q = 0;     // TPA: terms of the tensor product of queries; 0: queries are projected whole
   ProjectionBias bias;
   bool qk_norm = false;  // one scale of width d_head each for queries and keys
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -40,7 +44,8 @@ struct Layout {
   [[nodiscard]] std::int64_t group_size() const { return n_heads / n_kv_heads; }
 };
 
-// "64/8/128" (n_heads/n_kv_heads/d_head), "mla:128/512+64" (heads / latent + rope).
+// "64/8/128" (n_heads/n_kv_heads/d_head), "mla:128/512+64" (heads / latent + rope), "gla:128/2x256+64", "gta:32/8/128",
+// "mfa:64/256 q2048" (heads / d_head, query latent), "tpa:24/128 r2 q6" (heads / d_head, ranks).
 [[nodiscard]] std::string notation(const Layout& layout);
 
 // ---- The normal form -------------------------------------------------------------------------------------------------
@@ -65,11 +70,12 @@ class StaticVector {
 enum class Sharding {
   split_heads,     // divided by the number of ranks
   split_kv_heads,  // divided down to one KV head per rank, then replicated
-  replicated,      // every rank holds all of it (MLA's latent and down-projections)
+  replicated,      // every rank holds all of it (MLA's latent and down-projections, a rotary key that heads share)
 };
 
-struct WeightMatrix {     // y[cols] = x[rows] * W[rows x cols] (+ bias[cols])
-  std::string_view name;  // "q", "k", "v", "o", "q_down", "q_up", "kv_down", "k_up", "v_up"
+struct WeightMatrix {  // y[cols] = x[rows] * W[rows x cols] (+ bias[cols])
+  std::string_view
+      name;  // "q", "k", "v", "o", "q_down", "q_up", "kv_down", "k_up", "v_up", "k_rope", "kv", "k_a", "k_b"
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   bool bias = false;
@@ -87,9 +93,9 @@ struct NormVector {
 enum class KvPart { key, value };  // which of the two cache formats stores the entry; a latent is stored as a key
 
 struct CacheEntry {       // elements that one token adds to the cache of one layer
-  std::string_view name;  // "k", "v", "latent", "rope_key"
+  std::string_view name;  // "k", "v", "latent", "rope_key", "kv", "k_a", "k_b", "v_a", "v_b"
   KvPart part = KvPart::key;
-  std::int64_t n_rows = 0;        // rows per token (n_kv_heads, or 1 for a latent)
+  std::int64_t n_rows = 0;  // rows per token (n_kv_heads, 1 for a latent); of cache[0]: what split_kv_heads splits
   std::int64_t row_elements = 0;  // elements of one row; block formats round each row up
   Sharding sharding = Sharding::split_kv_heads;
   std::string_view formula;  // "n_kv_heads * d_head"
@@ -98,7 +104,7 @@ struct CacheEntry {       // elements that one token adds to the cache of one la
 // What a multiply-add count is proportional to.
 enum class MacPer {
   new_token,      // each token that this step adds
-  context_token,  // each token in the cache after this step, new ones included (MLA expanding its latents)
+  context_token,  // each token in the cache after this step, new ones included (MLA expanding latents, TPA factors)
   pair,           // each (query, key) pair that is computed
 };
 
@@ -109,9 +115,10 @@ struct MacTerm {
   std::string_view formula;  // "n_heads * d_head"
 };
 
-// One way of computing the attention of one layer. MHA, MQA and GQA have one; MLA has two with the same result.
+// One way of computing the attention of one layer. MHA, MQA, GQA, GTA and MFA have one; MLA, GLA and TPA have two with
+// the same result: expanded, and one that works on what is cached.
 struct ComputePath {
-  std::string_view name;  // "direct", "expanded", "absorbed"
+  std::string_view name;  // "direct"; "expanded", "absorbed"; "expanded", "factored"
   StaticVector<MacTerm, 12> terms;
   // Scratch elements that the path writes and reads again per context token (MLA expanded: the expanded K and V).
   std::int64_t scratch_per_context_token = 0;
@@ -122,8 +129,8 @@ struct AttentionPlan {
   StaticVector<NormVector, 4> norms;
   StaticVector<CacheEntry, 4> cache;
   StaticVector<ComputePath, 2> paths;
-  std::int64_t attention_width = 0;  // a: n_heads * d_head (MLA: n_heads * d_nope), what the quality prior calls a
-  std::int64_t kv_width = 0;         // w: n_kv_heads * d_head, one of K or V (MLA: the latent width)
+  std::int64_t attention_width = 0;  // a: n_heads * d_head (MLA, GLA: n_heads * d_nope), what the quality prior calls a
+  std::int64_t kv_width = 0;         // w: n_kv_heads * d_head, one of K or V (MLA, GLA: the latent width)
 };
 
 // ---- Variants --------------------------------------------------------------------------------------------------------
@@ -134,6 +141,7 @@ struct AxisValues {
   bool coupled = true;  // n_heads * d_head (MLA: n_heads * d_nope) must equal d_model
   std::vector<std::int64_t> n_heads, n_kv_heads /* empty: every divisor */, d_head, d_value /* empty: d_head */;
   std::vector<std::int64_t> d_kv_latent, d_q_latent, d_nope, d_rope;
+  std::vector<std::int64_t> n_latents, rank_kv, rank_q;
   ProjectionBias bias;
   bool qk_norm = false;
 };
@@ -151,7 +159,7 @@ struct Variant {
   std::string_view id;    // "gqa"
   std::string_view name;  // "grouped-query attention"
   std::string_view help;  // one line
-  bool latent = false;    // caches one latent for all heads; uses the latent fields of Layout
+  bool latent = false;    // caches latents that heads expand; d_head = d_nope + d_rope
   // Structural validity; empty when the layout is one of this variant.
   std::optional<LayoutProblem> (*check)(const Layout& layout, std::int64_t d_model) = nullptr;
   // Appends every valid layout over the axes, in a fixed order.
@@ -159,9 +167,22 @@ struct Variant {
   // Total on layouts that pass check.
   AttentionPlan (*lower)(const Layout& layout, std::int64_t d_model) = nullptr;
   std::string (*notation)(const Layout& layout) = nullptr;
+  // A request that names no variants searches those by default; the others are searched when it names them, or `all`.
+  bool by_default = false;
+  // No kernel for grouped heads or for latents computes it: one that does names the variant in rules/kernels.
+  bool own_kernel = false;
+  // Fields of Layout (and of a request's pins) that it has beside heads and widths: "d_kv_latent". The rest is empty.
+  std::array<std::string_view, 5> fields{};
+
+  [[nodiscard]] bool has(std::string_view field) const {
+    for (const std::string_view own : fields)
+      if (!own.empty() && own == field) return true;
+    return false;
+  }
 };
 
-[[nodiscard]] const std::vector<const Variant*>& variants();     // the table, in fixed order: mha, mqa, gqa, mla
+// The table, in fixed order: mha, mqa, gqa, mla, which are searched by default, and gta, gla, mfa, tpa.
+[[nodiscard]] const std::vector<const Variant*>& variants();
 [[nodiscard]] const Variant* find_variant(std::string_view id);  // nullptr: no such variant
 
 // Convenience: the plan of a layout that is known to be valid.

@@ -31,9 +31,10 @@ struct Request {
   bool gated_ffn = true;
   NormKind norm = NormKind::rms;
   // Layout. Pins; empty means search.
-  std::vector<std::string> variants;  // ids; empty: all
+  std::vector<std::string> variants;  // ids; empty: those searched by default; "all" alone: every variant
   std::optional<std::int64_t> n_heads, n_kv_heads, d_head, d_value;
   std::optional<std::int64_t> d_kv_latent, d_q_latent, d_nope, d_rope;
+  std::optional<std::int64_t> n_latents, rank_kv, rank_q;
   ProjectionBias bias;
   bool qk_norm = false;
   bool decoupled = false;  // attention width may differ from d_model
@@ -69,6 +70,17 @@ struct RequestField {
 };
 
 [[nodiscard]] const std::vector<RequestField>& request_fields();
+
+// The rows of the table of variants that `variants` of the request means; names that are no variant are left out.
+[[nodiscard]] std::vector<const Variant*> requested_variants(const Request& request);
+
+// Pins of fields that only some variants have (Variant::fields).
+struct VariantPin {
+  std::string_view key;
+  std::optional<std::int64_t> Request::*member;
+};
+[[nodiscard]] const std::vector<VariantPin>& variant_pins();
+
 [[nodiscard]] const RequestField* find_request_field(std::string_view key);
 [[nodiscard]] std::string flag_name(std::string_view key);  // "seq_len" -> "--seq-len"
 

@@ -55,7 +55,8 @@ struct KernelSupport {
   std::int64_t d_head_multiple = 1;
   std::int64_t d_head_max = 0;
   std::vector<std::int64_t> group_sizes;  // empty: any
-  std::vector<std::string> latent;        // latent + rope pairs such as "512+64"; empty: no MLA kernel
+  std::vector<std::string> latent;        // latent + rope pairs: "512+64", "2x256+64" (GLA); empty: no MLA kernel
+  std::vector<std::string> variants;      // those with a kernel of their own (Variant::own_kernel) that it computes
   Source source;
 };
 
@@ -69,7 +70,7 @@ struct QualityPreset {
   double size_exponent = 0;             // slopes scale with (N / reference_params)^size_exponent
   double reference_params = 1e9;
   double noise_band = 0.01;
-  std::map<std::string, double> variant_offset;  // by variant id; absent: 0 and "no evidence on file"
+  std::map<std::string, double> variant_offset;  // by variant id; the loader wants one for each row of variants()
   double narrow_kv_penalty = 0;                  // w < narrow_kv_width and N >= narrow_kv_params
   std::int64_t narrow_kv_width = 0;
   double narrow_kv_params = 0;
@@ -104,6 +105,36 @@ struct ShapeRow {
   std::int64_t params = 0, d_model = 0, n_layers = 0, n_heads = 0, n_kv_heads = 0, d_head = 0, d_ff = 0, vocab_size = 0;
   bool tied_embeddings = false;
   Source source;
+};
+
+// rules/runtimes/<id>.yaml: how a serving runtime reserves cache. Which of the rules a runtime follows is data; what each
+// rule does is lib/cost/allocation.cpp.
+struct RuntimeRule {
+  std::string id;
+  std::string name;
+  std::string version;
+  std::int64_t block_tokens = 1;  // full-length caches are reserved in blocks (or cells) of so many tokens
+  std::int64_t spare_tokens = 0;  // kept besides, once
+  std::string window;  // "full": windows reserve the full length; "blocks": vLLM; "cells": llama.cpp; "tokens"
+  std::int64_t window_block = 1;  // window caches are rounded up to this
+  std::int64_t step_tokens = 0;   // default for tokens in flight: max batched tokens, ubatch
+  bool shared_context = false;    // n_ctx is divided among the slots unless they are unified (llama.cpp)
+  bool unified_pages = false;     // pages of all layer kinds are made equally large (vLLM hybrid models)
+  bool latent_cache = true;       // MLA's latent is cached; false: the expanded heads are
+  Source source;
+  std::string note;
+};
+
+// rules/conversions/<id>.yaml: what it took to turn one attention into another after training.
+struct ConversionRule {
+  std::string id;
+  std::vector<std::string> from, to;  // variant ids
+  std::string method;                 // "mean-pool KV heads, continue training on 5 % of the tokens"
+  std::string cost;                   // "5 % of the original steps"
+  std::string effect;                 // "-0.1 points of 47.2 on average"
+  std::string scale;                  // "T5 XXL"
+  Source source;
+  std::string tier;  // trust: T1 .. T4
 };
 
 // Everything a run may look at. Targets and kernels are read when asked for, because reading YAML costs more than all of

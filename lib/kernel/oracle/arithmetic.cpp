@@ -258,6 +258,32 @@ void add_constant(Slice constant, Scores& scores) {
   }
 }
 
+void add(const Scores& other, Scores& scores) {
+  for (std::size_t j = 0; j < scores.value.size(); ++j) {
+    scores.value[j] += other.value[j];
+    scores.error[j] += other.error[j] + kEps * std::abs(scores.value[j]);
+  }
+}
+
+void divide(Scores& scores, double by) {
+  for (std::size_t j = 0; j < scores.value.size(); ++j) {
+    scores.value[j] /= by;
+    scores.error[j] = scores.error[j] / by + kEps * std::abs(scores.value[j]);
+  }
+}
+
+void weigh(Scores& scores, Slice factors, std::string_view term, Counts& counts) {
+  std::int64_t& multiply_adds = counts.multiply_adds[term];
+  for (std::size_t j = 0; j < scores.value.size(); ++j) {
+    const double factor = factors.value[static_cast<std::int64_t>(j) * factors.stride];
+    const double factor_error = factors.error[static_cast<std::int64_t>(j) * factors.stride];
+    scores.error[j] = scores.error[j] * (std::abs(factor) + factor_error) + std::abs(scores.value[j]) * factor_error;
+    scores.value[j] *= factor;
+    scores.error[j] += kEps * std::abs(scores.value[j]);
+    multiply_adds += 1;
+  }
+}
+
 void softmax(Scores& scores, double scale, Counts& counts) {
   const std::size_t n = scores.value.size();
   double largest = -std::numeric_limits<double>::infinity();
@@ -288,11 +314,11 @@ void add_values(const Scores& scores, Slice values, std::int64_t width, Row out,
   for (std::size_t j = 0; j < scores.value.size(); ++j) {
     const double* value = values.value + static_cast<std::int64_t>(j) * values.stride;
     const double* value_error = values.error + static_cast<std::int64_t>(j) * values.stride;
-    const double p = scores.value[j];
-    const double p_error = scores.error[j] + gamma * p;
+    const double p = scores.value[j], size = std::abs(p);  // a weighted probability may be negative
+    const double p_error = scores.error[j] + gamma * size;
     for (std::int64_t i = 0; i < width; ++i) {
       out.value[i] += p * value[i];
-      out.error[i] += p_error * (std::abs(value[i]) + value_error[i]) + p * value_error[i];
+      out.error[i] += p_error * (std::abs(value[i]) + value_error[i]) + size * value_error[i];
       multiply_adds += 1;
     }
   }
@@ -340,6 +366,45 @@ void rotate(Row x, std::int64_t width, std::int64_t position) {
     x.value[i + 1] = s * a + c * b;
     x.error[i] = std::abs(c) * a_error + std::abs(s) * b_error + 2 * kEps * (std::abs(c * a) + std::abs(s * b));
     x.error[i + 1] = std::abs(s) * a_error + std::abs(c) * b_error + 2 * kEps * (std::abs(s * a) + std::abs(c * b));
+  }
+}
+
+Rows tensor_product(const Rows& a, const Rows& b, std::int64_t n_heads, std::int64_t rank, std::string_view term,
+                    Counts& counts) {
+  const std::int64_t width = b.width / rank;
+  const double gamma = static_cast<double>(rank) * kProductEps, divisor = static_cast<double>(rank);
+  Rows y(a.n, n_heads * width);
+  std::int64_t& multiply_adds = counts.multiply_adds[term];
+  for (std::int64_t t = 0; t < a.n; ++t)
+    for (std::int64_t head = 0; head < n_heads; ++head)
+      for (std::int64_t i = 0; i < width; ++i) {
+        double value = 0, square = 0;
+        for (std::int64_t r = 0; r < rank; ++r) {
+          const Slice left = a.slice(t, head * rank + r), right = b.slice(t, r * width + i);
+          const double product = *left.value * *right.value;
+          const double from_left = *left.error * *right.value, from_right = *left.value * *right.error;
+          value += product;
+          square += from_left * from_left + from_right * from_right + (gamma * product) * (gamma * product);
+          multiply_adds += 1;
+        }
+        const Row to = y.at(t, head * width + i);
+        *to.value = value / divisor;
+        *to.error = std::sqrt(square) / divisor + kEps * std::abs(*to.value);
+      }
+  return y;
+}
+
+void add_row(Slice from, std::int64_t width, Row to) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    to.value[i] += from.value[i];
+    to.error[i] += from.error[i] + kEps * std::abs(to.value[i]);
+  }
+}
+
+void divide_row(Row x, std::int64_t width, double by) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    x.value[i] /= by;
+    x.error[i] = x.error[i] / by + kEps * std::abs(x.value[i]);
   }
 }
 

@@ -14,7 +14,8 @@
 //   - Softmax, worst case: a score known to d gives an exponential within a factor exp(d); subtracting the maximum and
 //     exp itself add u |s - m| and 2u to d. The sum of n exponentials is within the mean of these, weighted by the
 //     probabilities, and n u. A probability is thus within  p (exp(d_j + mean d + (n + 2) eps) - 1).
-//   - Values, worst case: sum (e(p_j) + n eps p_j) |v_j| + p_j e(v_j).
+//   - Values, worst case: sum (e(p_j) + n eps |p_j|) |v_j| + |p_j| e(v_j).
+//   - One product, quotient or sum of two numbers: the factors' or summands' errors carried through, and eps |result|.
 //   - RMS norm, worst case: r^2 = mean x^2 has the relative error (2 sum |x_i| e_i / n) / r^2 + n eps, r half of it,
 //     and y = g x / r is within |g| / r (e_i + |x_i| (relative error of r + 3 eps)).
 //   - Rotation: |c| e_1 + |s| e_2 + 2 eps (|c x_1| + |s x_2|). The angles' sines and cosines are taken as its
@@ -66,10 +67,22 @@ struct Scores {
   explicit Scores(std::int64_t n) : value(static_cast<std::size_t>(n)), error(value.size()) {}
   std::vector<double> value, error;
 };
-void add_scores(Slice query, Slice keys, std::int64_t width, Scores& scores, Counts& counts);      // += q . k_j
-void add_constant(Slice constant, Scores& scores);                                                 // += one number
+void add_scores(Slice query, Slice keys, std::int64_t width, Scores& scores, Counts& counts);  // += q . k_j
+void add_constant(Slice constant, Scores& scores);                                             // += one number
+void add(const Scores& other, Scores& scores);                                                 // += other_j
+void divide(Scores& scores, double by);                                                        // not counted
+// *= factor_j, counted under `term`.
+void weigh(Scores& scores, Slice factors, std::string_view term, Counts& counts);
 void softmax(Scores& scores, double scale, Counts& counts);                                        // in place
 void add_values(const Scores& scores, Slice values, std::int64_t width, Row out, Counts& counts);  // += p_j v_j
+
+// ---- Tensor products
+// -------------------------------------------------------------------------------------------------
+
+// y[head] = 1/rank sum over r of a[head, r] b[r] for each row: a [n x n_heads * rank], b [n x rank * width]. Both
+// factors carry errors, as in scores. The division is not counted.
+[[nodiscard]] Rows tensor_product(const Rows& a, const Rows& b, std::int64_t n_heads, std::int64_t rank,
+                                  std::string_view term, Counts& counts);
 
 // ---- Elementwise ----------------------------------------------------------------------------------------------------
 
@@ -80,5 +93,8 @@ void rms_norm(Rows& x, const NormScale& scale, Counts& counts);
 void rotate(Row x, std::int64_t width, std::int64_t position);
 
 [[nodiscard]] Rows columns(const Rows& x, std::int64_t first, std::int64_t width);
+
+void add_row(Slice from, std::int64_t width, Row to);  // to += from
+void divide_row(Row x, std::int64_t width, double by);
 
 }  // namespace mha::oracle

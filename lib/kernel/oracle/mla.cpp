@@ -6,34 +6,11 @@
 // absorbed: q . (c W_k_up) = (W_k_up q) . c, so W_k_up is applied to the query and attention runs on the latents;
 //           sum p (c W_v_up) = (sum p c) W_v_up, so W_v_up is applied once behind it. A bias of k_up adds the same
 //           q . b to all scores of a query and a bias of v_up passes through, because probabilities sum to 1.
-#include <cmath>
-
-#include "kernel/oracle/arithmetic.hpp"
+#include "kernel/oracle/latent.hpp"
 #include "kernel/oracle/variants.hpp"
 
 namespace mha::oracle {
 namespace {
-
-double scale(const Layout& layout) {
-  return 1.0 / std::sqrt(static_cast<double>(layout.d_nope + layout.d_rope));
-}
-
-// Queries of the new tokens, rotary parts rotated.
-Rows project_queries(const Weights& weights, const Layout& layout, const Rows& x, std::int64_t n_past, Counts& counts) {
-  Rows q;
-  if (layout.d_q_latent > 0) {
-    Rows latent = project(x, weights.matrix("q_down"), counts);
-    rms_norm(latent, weights.norm("q_latent_norm"), counts);
-    q = project(latent, weights.matrix("q_up"), counts);
-  } else {
-    q = project(x, weights.matrix("q"), counts);
-  }
-  const std::int64_t d_head = layout.d_nope + layout.d_rope;
-  for (std::int64_t t = 0; t < q.n; ++t)
-    for (std::int64_t head = 0; head < layout.n_heads; ++head)
-      rotate(q.at(t, head * d_head + layout.d_nope), layout.d_rope, n_past + t);
-  return q;
-}
 
 void cache_latents(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts) {
   const std::int64_t n_past = cache.n_tokens();
@@ -41,14 +18,7 @@ void cache_latents(const Weights& weights, const Layout& layout, const Rows& x, 
   Rows latent = columns(down, 0, layout.d_kv_latent);
   rms_norm(latent, weights.norm("kv_latent_norm"), counts);
   cache.append("latent", latent);
-  if (layout.d_rope == 0) return;
-  Rows key = columns(down, layout.d_kv_latent, layout.d_rope);
-  for (std::int64_t t = 0; t < key.n; ++t) rotate(key.at(t), layout.d_rope, n_past + t);
-  cache.append("rope_key", key);
-}
-
-void add_rope_scores(Slice query, const Layout& layout, const Cache& cache, Scores& scores, Counts& counts) {
-  if (layout.d_rope > 0) add_scores(query, cache.entry("rope_key").slice(0), layout.d_rope, scores, counts);
+  cache_rope_key(columns(down, layout.d_kv_latent, layout.d_rope), layout.d_rope, cache, n_past);
 }
 
 }  // namespace
@@ -74,7 +44,7 @@ Weights draw_mla(const Layout& layout, std::int64_t d_model, std::uint64_t seed)
 Rows mla_expanded(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts) {
   const std::int64_t n_past = cache.n_tokens();
   const std::int64_t d_head = layout.d_nope + layout.d_rope;
-  const Rows queries = project_queries(weights, layout, x, n_past, counts);
+  const Rows queries = project_latent_queries(weights, layout, x, n_past, counts);
   cache_latents(weights, layout, x, cache, counts);
   const Rows keys = project(cache.entry("latent"), weights.matrix("k_up"), counts);
   const Rows values = project(cache.entry("latent"), weights.matrix("v_up"), counts);
@@ -84,7 +54,7 @@ Rows mla_expanded(const Weights& weights, const Layout& layout, const Rows& x, C
       Scores scores(n_past + t + 1);
       add_scores(queries.slice(t, head * d_head), keys.slice(0, head * layout.d_nope), layout.d_nope, scores, counts);
       add_rope_scores(queries.slice(t, head * d_head + layout.d_nope), layout, cache, scores, counts);
-      softmax(scores, scale(layout), counts);
+      softmax(scores, latent_scale(layout), counts);
       add_values(scores, values.slice(0, head * layout.d_value), layout.d_value, heads.at(t, head * layout.d_value),
                  counts);
     }
@@ -94,7 +64,7 @@ Rows mla_expanded(const Weights& weights, const Layout& layout, const Rows& x, C
 Rows mla_absorbed(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts) {
   const std::int64_t n_past = cache.n_tokens();
   const std::int64_t d_head = layout.d_nope + layout.d_rope;
-  const Rows queries = project_queries(weights, layout, x, n_past, counts);
+  const Rows queries = project_latent_queries(weights, layout, x, n_past, counts);
   cache_latents(weights, layout, x, cache, counts);
   const Matrix& k_up = weights.matrix("k_up");
   const Slice latents = cache.entry("latent").slice(0);
@@ -107,7 +77,7 @@ Rows mla_absorbed(const Weights& weights, const Layout& layout, const Rows& x, C
       add_scores(absorbed.slice(t, head * layout.d_kv_latent), latents, layout.d_kv_latent, scores, counts);
       add_rope_scores(queries.slice(t, head * d_head + layout.d_nope), layout, cache, scores, counts);
       add_constant(offsets.slice(t, head), scores);
-      softmax(scores, scale(layout), counts);
+      softmax(scores, latent_scale(layout), counts);
       add_values(scores, latents, layout.d_kv_latent, mixed.at(t, head * layout.d_kv_latent), counts);
     }
   const Rows heads = project_heads(mixed, weights.matrix("v_up"), layout.n_heads, counts);

@@ -15,4 +15,18 @@ Weights draw_mla(const Layout& layout, std::int64_t d_model, std::uint64_t seed)
 Rows mla_expanded(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
 Rows mla_absorbed(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
 
+Weights draw_gta(const Layout& layout, std::int64_t d_model, std::uint64_t seed);
+Rows gta_forward(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
+
+Weights draw_gla(const Layout& layout, std::int64_t d_model, std::uint64_t seed);
+Rows gla_expanded(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
+Rows gla_absorbed(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
+
+Weights draw_mfa(const Layout& layout, std::int64_t d_model, std::uint64_t seed);
+Rows mfa_forward(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
+
+Weights draw_tpa(const Layout& layout, std::int64_t d_model, std::uint64_t seed);
+Rows tpa_expanded(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
+Rows tpa_factored(const Weights& weights, const Layout& layout, const Rows& x, Cache& cache, Counts& counts);
+
 }  // namespace mha::oracle

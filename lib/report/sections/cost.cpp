@@ -46,9 +46,9 @@ void add_paths(Document& doc, const ReportContext& c) {
   doc.table(std::move(t));
   const PathCrossover& x = c.rec.crossover;
   doc.bullets(
-      {x.decode_context > 0
-           ? fmt::format("Decode: absorbed is cheaper from {} in the cache on.", tokens(x.decode_context))
-           : std::string("Decode: absorbed is never cheaper within the length limit."),
+      {x.decode_context > 0 ? fmt::format("Decode: {} is cheaper from {} in the cache on.", c.plan.paths[1].name,
+                                          tokens(x.decode_context))
+                            : fmt::format("Decode: {} is never cheaper within the length limit.", c.plan.paths[1].name),
        x.chunk_tokens > 0
            ? fmt::format("Chunked prefill on a full cache: expanded is cheaper from {} a chunk on.",
                          tokens(x.chunk_tokens))

@@ -53,7 +53,13 @@ void add_geometry(Document& doc, const ReportContext& c) {
   Table t{{{"Quantity"}, {"Value", Align::right}, {"Identity, with the numbers"}}, {}};
   if (l.variant->latent) {
     add_row(t, "n_heads", l.n_heads, "query heads");
-    add_row(t, "n_kv_heads", l.n_kv_heads, "= n_heads: one latent serves every head");
+    add_row(t, "n_kv_heads", l.n_kv_heads,
+            l.n_latents > 0 ? "= n_heads: each head expands keys and values of its own"
+                            : "= n_heads: one latent serves every head");
+    if (l.n_latents > 0)
+      add_row(t, "n_latents", l.n_latents,
+              fmt::format("each serves n_heads / n_latents = {} / {} = {} heads", l.n_heads, l.n_latents,
+                          l.n_heads / l.n_latents));
     add_row(t, "d_nope", l.d_nope,
             fmt::format("part of a head without position; n_heads * d_nope = {} * {} = {}", l.n_heads, l.d_nope,
                         width_identity(c, l.n_heads * l.d_nope)));
@@ -82,6 +88,18 @@ void add_geometry(Document& doc, const ReportContext& c) {
     add_row(t, "w", c.plan.kv_width,
             fmt::format("KV width n_kv_heads * d_head = {} * {} = {}", l.n_kv_heads, l.d_head,
                         group_digits(c.plan.kv_width)));
+    if (l.d_rope > 0)
+      add_row(t, "d_rope", l.d_rope,
+              fmt::format("d_head / 2 = {} / 2: the rotary half of a key, which all KV heads share", l.d_head));
+    if (l.d_q_latent > 0) add_row(t, "d_q_latent", l.d_q_latent, "query latent, not cached");
+    if (l.rank_kv > 0) {
+      add_row(t, "rank_kv", l.rank_kv,
+              fmt::format("terms of the tensor product; the cache holds 2 factors of rank_kv * n_heads and rank_kv * "
+                          "(d_head + d_value) = {} elements per token and layer",
+                          group_digits(l.rank_kv * (2 * l.n_heads + l.d_head + l.d_value))));
+      add_row(t, "rank_q", l.rank_q,
+              l.rank_q == 0 ? "none: queries are projected whole" : "the same of queries, not cached");
+    }
   }
   doc.table(std::move(t));
   if (l.qk_norm) {

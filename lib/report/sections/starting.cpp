@@ -26,14 +26,6 @@ std::string bias_text(const ProjectionBias& bias) {
   return fmt::format("**Biases on {}**, as the request asks; they start at 0.", names);
 }
 
-std::string geometry(const Layout& l) {
-  if (l.variant->latent) {
-    return fmt::format("n_heads {}, d_nope {}, d_rope {}, d_value {}, d_kv_latent {}, d_q_latent {}", l.n_heads,
-                       l.d_nope, l.d_rope, l.d_value, l.d_kv_latent, l.d_q_latent);
-  }
-  return fmt::format("n_heads {}, n_kv_heads {}, d_head {}, d_value {}", l.n_heads, l.n_kv_heads, l.d_head, l.d_value);
-}
-
 std::string percent(double fraction, int decimals) {
   return print_fixed(100 * fraction, decimals) + " %";
 }
@@ -66,10 +58,15 @@ void add_initialisation(Document& doc, const ReportContext& c) {
           "layer adds twice to the residual stream, whose variance then does not grow with depth. Scale the second "
           "feed-forward matrix alike.",
           2 * c.winner.shape.n_layers, print_fixed(std::sqrt(2.0 * static_cast<double>(c.winner.shape.n_layers)), 3))};
-  if (c.layout.variant->latent) {
+  if (c.layout.variant->latent || c.layout.d_q_latent > 0) {
     reasons.emplace_back(
         "Latents are normalised before they are expanded, so each up-projection scales by its own rank, "
         "not by d_model.");
+  }
+  if (c.layout.rank_kv > 0) {
+    reasons.emplace_back(
+        "Tensor products: both factors start at unit variance, and 1 / rank before their sum leaves a variance of "
+        "1 / rank in keys and values.");
   }
   if (!c.plan.norms.empty()) reasons.emplace_back("Norm scales start at 1.");
   reasons.push_back(bias_text(c.layout.bias));
@@ -87,7 +84,7 @@ void add_induction(Document& doc, const ReportContext& c) {
   for (const double rate : task.learning_rates) rates += (rates.empty() ? "" : ", ") + print_fixed(rate, 4);
   Table t{{{"Parameter"}, {"Value"}}, {}};
   t.rows = {
-      {"Layout", fmt::format("{}: {}", variant_label(task.layout), geometry(task.layout))},
+      {"Layout", fmt::format("{}: {}", variant_label(task.layout), widths(task.layout))},
       {"Model", fmt::format("{} layers, d_model {}, feed-forward 4 * d_model = {}, rotary positions, pre-norm",
                             task.n_layers, task.d_model, 4 * task.d_model)},
       {"Vocabulary", fmt::format("{} tokens, drawn uniformly", task.vocab_size)},

@@ -56,6 +56,9 @@ void request(Json& json, const Request& q) {
     json.integer_or_null("d_q_latent", q.d_q_latent);
     json.integer_or_null("d_nope", q.d_nope);
     json.integer_or_null("d_rope", q.d_rope);
+    json.integer_or_null("n_latents", q.n_latents);
+    json.integer_or_null("rank_kv", q.rank_kv);
+    json.integer_or_null("rank_q", q.rank_q);
     json.object("bias", [&] {
       json.boolean("q", q.bias.q);
       json.boolean("k", q.bias.k);

@@ -101,11 +101,7 @@ void add_summary(Document& doc, const Recommendation& r) {
   doc.paragraph(fmt::format("{}: {}", variant_label(l), literal(sentence(r.reason))));
   Table t{{{""}, {""}}, {}};
   const auto row = [&t](const char* name, std::string value) { t.rows.push_back({name, std::move(value)}); };
-  row("layout", l.variant->latent
-                    ? fmt::format("n_heads {}, d_nope {}, d_rope {}, d_value {}, d_kv_latent {}, d_q_latent {}",
-                                  l.n_heads, l.d_nope, l.d_rope, l.d_value, l.d_kv_latent, l.d_q_latent)
-                    : fmt::format("n_heads {}, n_kv_heads {}, d_head {}, d_value {}", l.n_heads, l.n_kv_heads, l.d_head,
-                                  l.d_value));
+  row("layout", widths(l));
   row("model",
       fmt::format("{} parameters: d_model {}, {} layers, d_ff {}, vocabulary {}", params_both(winner.cost.params.total),
                   print_grouped(winner.shape.d_model), print_grouped(winner.shape.n_layers),

@@ -10,12 +10,22 @@ namespace {
 
 constexpr double kMostNats = 1;  // a layout that costs one nat is no candidate; more is a slipped digit
 
+// One for each variant: a variant without evidence would be priced as MHA of the same widths.
 std::map<std::string, double> read_offsets(MapReader& reader, const Document& document, Diagnostics& problems) {
   std::map<std::string, double> offsets;
-  MapReader inner(reader.free_map("variant_offset"), document.file, "variant_offset", problems);
+  const Node* node = reader.free_map("variant_offset");
+  MapReader inner(node, document.file, "variant_offset", problems);
   for (const Variant* variant : variants()) {
     const std::string id(variant->id);
-    if (inner.find(id, false) != nullptr) offsets[id] = inner.real(id, -kMostNats, kMostNats);
+    if (node == nullptr) break;
+    if (inner.find(id, false) == nullptr) {
+      reader.problem(*node, "variant_offset", "missing-offset", "there is no offset for the variant " + id,
+                     "add " + id +
+                         " with nats per token against MHA of the same widths, from a study; the costly end "
+                         "of the spread belongs into conservative");
+      continue;
+    }
+    offsets[id] = inner.real(id, -kMostNats, kMostNats);
   }
   inner.close();
   return offsets;

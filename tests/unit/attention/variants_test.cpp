@@ -20,6 +20,9 @@ AxisValues coupled_axes(std::int64_t d_model) {
   axes.d_kv_latent = {64, 512};
   axes.d_q_latent = {0, 96};
   axes.d_rope = {32};
+  axes.n_latents = {2, 4};
+  axes.rank_kv = {1, 2};
+  axes.rank_q = {0, 6};
   return axes;
 }
 }  // namespace

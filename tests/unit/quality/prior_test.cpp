@@ -65,6 +65,44 @@ TEST_CASE("fewer parameters than the budget are priced by the scaling law") {
         doctest::Approx(0.0012).epsilon(0.05));
 }
 
+TEST_CASE("every variant has an offset in every preset, the costly end in the conservative one") {
+  for (const Variant* v : variants()) {
+    CAPTURE(v->id);
+    const std::string id(v->id);
+    const double low = preset("optimistic").variant_offset.at(id), middle = preset("default").variant_offset.at(id),
+                 high = preset("conservative").variant_offset.at(id);
+    CHECK(low <= middle);
+    CHECK(middle <= high);
+  }
+}
+
+TEST_CASE("offsets of TPA, MFA, GLA and GTA are those of the studies") {
+  const QualityPreset p = preset("conservative");
+  // MLRA at 2.9B, mean perplexity of seven corpora: TPA 13.985 and MHA 13.860; MFA 9.506 and MHA 9.434 on FineWeb-Edu; GLA-2
+  // 13.779 and MLA 13.727, beside MLA's own 0.024.
+  CHECK(p.variant_offset.at("tpa") == doctest::Approx(std::log(13.985 / 13.860)).epsilon(0.01));
+  CHECK(p.variant_offset.at("mfa") == doctest::Approx(std::log(9.506 / 9.434)).epsilon(0.06));
+  CHECK(p.variant_offset.at("gla") == doctest::Approx(0.024 + std::log(13.779 / 13.727)).epsilon(0.01));
+  // Own-paper gains count 0.3: GTA-4 11.232 and GQA-4 11.340; GLA-2 12.456 and MLA 12.561; TPA -0.033 at most.
+  const QualityPreset o = preset("optimistic");
+  CHECK(o.variant_offset.at("gta") >= 0.3 * std::log(11.232 / 11.340) - 0.0005);
+  CHECK(o.variant_offset.at("gla") >= o.variant_offset.at("mla") + 0.3 * std::log(12.456 / 12.561) - 0.0005);
+  CHECK(o.variant_offset.at("tpa") >= 0.3 * -0.033 - 0.0005);
+}
+
+TEST_CASE("GLA is priced as a latent, GTA and MFA by their KV width, TPA as full width") {
+  const QualityPreset p = preset("default");
+  // 1B, d_model 2048, a = d_model. Two latents of 2 d_nope are the full width; four of d_nope are one halving short.
+  CHECK(predicted(p, gla(16, 2, 512, 64, 128, 0), 2048, 1e9) == doctest::Approx(0));
+  CHECK(predicted(p, gla(16, 2, 256, 64, 128, 0), 2048, 1e9) == doctest::Approx(0.004));
+  CHECK(predicted(p, gla(16, 4, 512, 64, 128, 0), 2048, 1e9) == doctest::Approx(0.004));
+  CHECK(predicted(p, gta(16, 4, 128), 2048, 1e9) == doctest::Approx(2 * 0.004 + p.variant_offset.at("gta")));
+  // One KV head of 256: three halvings; of 128: four, and below the narrowest of released models.
+  CHECK(predicted(p, mfa(8, 256, 1024), 2048, 1e9) == doctest::Approx(3 * 0.004 + 0.004));
+  CHECK(predicted(p, mfa(16, 128, 1024), 2048, 1e9) == doctest::Approx(4 * 0.004 + 0.004 + p.narrow_kv_penalty));
+  CHECK(predicted(p, tpa(16, 128, 2, 6), 2048, 1e9) == doctest::Approx(-0.005));
+}
+
 TEST_CASE("MLA enters at the conservative upper end of its spread") {
   CHECK(predict_loss(preset("conservative"), latent(16, 512, 64, 128, 128, 0),
                      lower(latent(16, 512, 64, 128, 128, 0), 2048), 2048, Params(1'000'000'000), Params(1'000'000'000))

@@ -4,6 +4,7 @@
 #include <rapidjson/pointer.h>
 
 #include "report/json_out.hpp"
+#include "support/layouts.hpp"
 #include "unit/report/fixture.hpp"
 
 using namespace mha;
@@ -115,6 +116,18 @@ TEST_CASE("latent widths are null without a latent and numbers with one") {
     CHECK(at(mla, pointer)->IsInt64());
   }
   CHECK(at(mla, "/decision/d_kv_latent")->GetInt64() == 512);
+}
+
+TEST_CASE("fields of a variant are numbers in it and null in the others") {
+  const auto decision = [](const Layout& layout, const char* key) {
+    return parsed(json_of(recommendation(layout)))["decision"][key].IsNull();
+  };
+  CHECK(decision(latent_layout(), "n_latents"));
+  CHECK(decision(testing::mfa(32, 128, 1024), "d_kv_latent"));
+  CHECK_FALSE(decision(testing::mfa(32, 128, 1024), "d_q_latent"));
+  CHECK_FALSE(decision(testing::gta(32, 8, 128), "d_rope"));
+  CHECK_FALSE(decision(testing::gla(32, 2, 512, 64, 128, 0), "n_latents"));
+  CHECK_FALSE(decision(testing::tpa(32, 128, 2, 0), "rank_q"));  // 0: queries are projected whole
 }
 
 TEST_CASE("128-bit integers are written digit for digit") {

@@ -3,6 +3,7 @@
 
 #include "report/induction.hpp"
 #include "report/initialisation.hpp"
+#include "support/layouts.hpp"
 #include "unit/report/fixture.hpp"
 
 using namespace mha;
@@ -29,8 +30,11 @@ TEST_CASE("a latent's up-projections start at the scale of their own rank") {
 }
 
 TEST_CASE("the small model of the induction task is a valid layout of the same variant and ratio") {
-  for (const Layout& layout : {grouped_layout("mha", 32, 32, 128), grouped_layout("gqa", 32, 8, 128),
-                               grouped_layout("gqa", 64, 8, 64), grouped_layout("mqa", 16, 1, 128), latent_layout()}) {
+  for (const Layout& layout :
+       {grouped_layout("mha", 32, 32, 128), grouped_layout("gqa", 32, 8, 128), grouped_layout("gqa", 64, 8, 64),
+        grouped_layout("mqa", 16, 1, 128), latent_layout(), testing::gta(32, 8, 128),
+        testing::gla(32, 2, 512, 64, 128, 1536), testing::gla(33, 3, 384, 64, 128, 0), testing::mfa(16, 256, 2048),
+        testing::tpa(32, 128, 2, 6)}) {
     const InductionTask task = induction_task(layout, 4096);
     CHECK(task.layout.variant == layout.variant);
     CHECK(task.layout.group_size() == layout.group_size());

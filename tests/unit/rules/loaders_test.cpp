@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <string>
 
+#include "mha/attention.hpp"
+
 #include "rules/yaml_reader.hpp"
 
 using namespace mha;
@@ -44,7 +46,7 @@ s_w: 0.009
 size_exponent: -0.2
 reference_params: 1B
 noise_band: 0.01
-variant_offset: {mha: 0, mla: 0.024}
+variant_offset: {mha: 0, mqa: 0, gqa: 0, mla: 0.024, gta: 0, gla: 0.028, mfa: 0.008, tpa: 0.009}
 narrow_kv_penalty: 0.01
 narrow_kv_width: 256
 narrow_kv_params: 1000000000
@@ -246,7 +248,12 @@ TEST_CASE("a kernel's widths must fit each other") {
   only("kernels", with(kKernel, "256", "96"), "out-of-range", "d_head_max", 6);
   only("kernels", with(kKernel, "[64, 128]", "[64, 64]"), "not-rising", "d_head", 4);
   only("kernels", with(kKernel, "d_head_multiple: 8", "d_head_multiple: 0"), "out-of-range", "d_head_multiple", 5);
-  for (const std::string pair : {"512", "512+", "+64", "a+b", "512+64+1"}) {
+  CHECK(read_kernel(document(with(kKernel, "512+64", "2x256+64")))->latent == std::vector<std::string>{"2x256+64"});
+  CHECK(kernel->variants.empty());
+  const std::string naming = with(kKernel, "source:", "variants: [gla, gta]\nsource:");
+  CHECK(read_kernel(document(naming))->variants == std::vector<std::string>{"gla", "gta"});
+  only("kernels", with(naming, "gta", "gqa"), "unknown-name", "variants[1]", 9);  // any grouped kernel computes it
+  for (const std::string pair : {"512", "512+", "+64", "a+b", "512+64+1", "1x256+64", "x256+64", "2x+64"}) {
     only("kernels", with(kKernel, "512+64", pair), "bad-latent", "latent[0]", 8);
   }
 }
@@ -257,10 +264,15 @@ TEST_CASE("a quality preset knows the variants") {
   CHECK(preset->reference_params == 1e9);
   CHECK(preset->s_b == -0.005);
   CHECK(preset->variant_offset.at("mla") == 0.024);
-  CHECK(preset->variant_offset.count("gqa") == 0);
-  const Diagnostic problem =
-      only("quality", with(kQuality, "mla: 0.024", "mlaa: 0.024"), "unknown-key", "variant_offset.mlaa", 10);
+  CHECK(preset->variant_offset.size() == variants().size());
+  const Diagnostic problem = only("quality", with(kQuality, "mla: 0.024", "mla: 0.024, mlaa: 0.024"), "unknown-key",
+                                  "variant_offset.mlaa", 10);
   CHECK(problem.hint == "did you mean 'mla'?");
+  // A variant without an offset would be priced as good as MHA.
+  const Diagnostic missing =
+      only("quality", with(kQuality, ", tpa: 0.009", ""), "missing-offset", "variant_offset", 10);
+  CHECK(missing.what.find("tpa") != std::string::npos);
+  CHECK(missing.hint.find("conservative") != std::string::npos);
   only("quality", with(kQuality, "0.031", "31"), "out-of-range", "s_a", 4);
   only("quality", with(kQuality, "0.031", "0,031"), "bad-suffix", "s_a", 4);
 }

@@ -157,6 +157,89 @@ TEST_CASE("MLA is not proposed below 1B parameters unless asked for") {
   CHECK(must(request, rules).winner().layout.variant->id == "mla");
 }
 
+TEST_CASE("variants beyond the default are searched when named or all are asked for, and by pins within all") {
+  const RuleSet rules = rules_for("h100-sxm");
+  const auto ids = [&](const Request& request) {
+    std::set<std::string> found;
+    for (const Ranked& row : must(request, rules).ranked) found.emplace(row.candidate.layout.variant->id);
+    return found;
+  };
+  Request request = small_request();
+  for (const std::string& id : ids(request)) CHECK(find_variant(id)->by_default);
+  request.variants = {"gta", "mfa"};
+  CHECK(ids(request) == std::set<std::string>{"gta", "mfa"});
+  request.variants = {"all"};
+  CHECK(ids(request).size() == variants().size());
+  request.n_latents = 4;
+  CHECK(ids(request) == std::set<std::string>{"gla"});
+  request.n_latents.reset();
+  request.d_q_latent = 1024;
+  CHECK(ids(request) == std::set<std::string>{"mla", "gla", "mfa"});
+  request.d_q_latent.reset();
+  request.n_kv_heads = 4;
+  CHECK(ids(request) == std::set<std::string>{"gqa", "gta"});
+}
+
+TEST_CASE("no kernel takes a variant that needs one of its own unless its rules name it, and MFA runs as MQA") {
+  RuleSet rules = rules_for("h100-sxm");
+  for (const char* id : {"gta", "gla", "tpa"}) {
+    CAPTURE(id);
+    Request request = small_request();
+    request.variants = {id};
+    const Recommendation r = must(request, rules);
+    const Layout& layout = r.winner().layout;
+    for (const KernelSupport& kernel : rules.kernels) CHECK_FALSE(kernel_takes(kernel, layout));
+    bool said = false;
+    for (const Warning& warning : r.warnings)
+      said = said || (warning.code == "kernel-support" && warning.message.find(id) != std::string::npos);
+    CHECK(said);
+    for (const KernelRow& row : r.kernels) CHECK(row.why == "has no kernel for " + std::string(id));
+  }
+  Layout gla;
+  gla.variant = find_variant("gla");
+  gla.n_heads = gla.n_kv_heads = 64;
+  gla.d_nope = gla.d_value = 128;
+  gla.d_rope = 64;
+  gla.d_head = 192;
+  gla.d_kv_latent = 512;
+  gla.n_latents = 2;
+  KernelSupport kernel;
+  kernel.latent = {"512+64", "256+64"};  // of one latent: says nothing about two
+  CHECK_FALSE(kernel_takes(kernel, gla));
+  kernel.variants = {"gla"};
+  CHECK_FALSE(kernel_takes(kernel, gla));
+  kernel.latent = {"2x256+64"};
+  CHECK(kernel_takes(kernel, gla));
+  Request request = small_request();
+  request.variants = {"mfa"};
+  Layout mqa = must(request, rules).winner().layout;
+  const Layout mfa = mqa;
+  mqa.variant = find_variant("mqa");
+  mqa.d_q_latent = 0;
+  for (const KernelSupport& row : rules.kernels) CHECK(kernel_takes(row, mfa) == kernel_takes(row, mqa));
+}
+
+TEST_CASE("latents split over devices that divide or are divided by their number") {
+  Layout gla;
+  gla.variant = find_variant("gla");
+  gla.n_heads = gla.n_kv_heads = 24;
+  gla.n_latents = 2;
+  for (const std::int64_t degree : {1, 2, 4, 8}) CHECK(tensor_parallel_legal(gla, degree));
+  gla.n_latents = 3;
+  CHECK_FALSE(tensor_parallel_legal(gla, 2));
+  CHECK(tensor_parallel_legal(gla, 6));
+}
+
+TEST_CASE("GLA is not proposed below 1B parameters unless named") {
+  const RuleSet rules = rules_for("h100-sxm");
+  Request request = small_request();
+  request.params = 350'000'000;
+  request.variants = {"all"};
+  for (const Ranked& row : must(request, rules).ranked) CHECK_FALSE(row.candidate.layout.variant->latent);
+  request.variants = {"gla"};
+  CHECK(must(request, rules).winner().layout.variant->id == "gla");
+}
+
 TEST_CASE("MHA with more than 16 heads beyond 32K states its cache and names the alternative") {
   Request request = shaped(4096, 32, 8'030'000'000, 1);
   request.variants = {"mha"};

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <tuple>
 
 #include "mha/recommend.hpp"
 
@@ -127,6 +128,52 @@ TEST_CASE("latent widths need a latent variant") {
   CHECK(found(request).empty());
   request.variants = {"gqa", "mha"};
   CHECK(found(request) == Found{"no-latent-variant at --d-kv-latent", "no-latent-variant at --d-rope"});
+}
+
+TEST_CASE("a pin that no requested variant has is refused and names those that have it") {
+  struct Case {
+    std::string_view key;
+    std::optional<std::int64_t> Request::*member;
+    std::string_view code;
+    std::string_view owners;
+  };
+  const Case cases[] = {{"n-latents", &Request::n_latents, "no-latent-variant", "gla"},
+                        {"rank-kv", &Request::rank_kv, "pin-without-variant", "tpa"},
+                        {"rank-q", &Request::rank_q, "pin-without-variant", "tpa"},
+                        {"d-q-latent", &Request::d_q_latent, "no-latent-variant", "mla or gla or mfa"}};
+  for (const Case& one : cases) {
+    CAPTURE(one.key);
+    Request request = complete();
+    request.*one.member = 2;
+    request.variants = {"gqa", "gta"};
+    CHECK(found(request) == Found{std::string(one.code) + " at --" + std::string(one.key)});
+    CHECK(check_request(request).front().hint.find(one.owners) != std::string::npos);
+    request.variants = {"all"};
+    CHECK(found(request).empty());
+  }
+  Request request = complete();
+  request.rank_kv = 2;  // searched by default are variants without ranks
+  CHECK(found(request) == Found{"pin-without-variant at --rank-kv"});
+}
+
+TEST_CASE("pinned KV heads suit GTA with any divisor, MFA with one and TPA with all") {
+  Request request = complete();
+  request.n_heads = 16;
+  for (const auto& [variant, kv_heads, suits] :
+       std::vector<std::tuple<const char*, std::int64_t, bool>>{{"gta", 4, true},
+                                                                {"gta", 16, true},
+                                                                {"mfa", 1, true},
+                                                                {"mfa", 4, false},
+                                                                {"tpa", 16, true},
+                                                                {"tpa", 4, false},
+                                                                {"gla", 16, true},
+                                                                {"gla", 2, false}}) {
+    CAPTURE(variant);
+    CAPTURE(kv_heads);
+    request.variants = {variant};
+    request.n_kv_heads = kv_heads;
+    CHECK(found(request).empty() == suits);
+  }
 }
 
 TEST_CASE("a request filled in by hand is held to the limits of each field") {

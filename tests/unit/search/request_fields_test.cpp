@@ -130,6 +130,14 @@ TEST_CASE("lists replace, name nothing twice, and limits add up") {
   CHECK(request.variants == std::vector<std::string>{"mqa"});
   CHECK(set(request, "variants", "mqa,mqa").front().code == "duplicate-value");
   CHECK(set(request, "variants", "mqa,").front().code == "unknown-name");
+  CHECK(set(request, "variants", "gta,all").front().code == "contradiction");
+  CHECK(set(request, "variants", "all").empty());
+  CHECK(get(request, "variants") == "all");
+  CHECK(requested_variants(request) == variants());
+  request.variants.clear();
+  for (const Variant* variant : requested_variants(request)) CHECK(variant->by_default);
+  request.variants = {"tpa", "gta"};  // in the order of the table
+  CHECK(requested_variants(request) == std::vector<const Variant*>{find_variant("gta"), find_variant("tpa")});
   CHECK(set(request, "limit", "n_heads >= 2").empty());
   CHECK(set(request, "limit", "n_heads <= 64").empty());
   CHECK(request.limits.size() == 2);
