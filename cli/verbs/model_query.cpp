@@ -31,6 +31,7 @@ const std::vector<VerbOption> kModelOptions = {
      false},
     {"unified", "", "llama.cpp: one cache for all slots", false},
     {"source-tokens", "N", "tokens of the source that cross attention reads; 0 when not given", false},
+    {"compressor-state", "", "count what compressors hold of tokens that are not pooled yet (DeepSeek-V4)", false},
     {"draft-layers", "", "count the cache of multi-token-prediction layers", false},
     {"flops", "RULE", "how FLOPs are counted (see: list flops); causal when not given", false},
     {"no-head", "", "leave the output head out of the FLOPs", false},
@@ -72,6 +73,7 @@ class QueryReader {
       take(problems_, cache.error(), "--kv-dtype");
       q.cache = *parse_cache_format("bf16");
     }
+    q.cache.pending = invocation_.has("compressor-state");
     q.weights = weights();
     q.flops = flops();
     if (invocation_.has("no-head")) q.flops.head = false;

@@ -179,7 +179,7 @@ void add_gates(const Attention& a, std::int64_t d_model, LayerPlan& plan) {
 void add_pending(std::int64_t ratio, std::int64_t width, const std::string& width_name, LayerPlan& plan) {
   const std::int64_t wide = ratio == 4 ? 2 : 1;
   CacheComponent c;
-  c.role = CacheRole::state;
+  c.role = CacheRole::pending;
   c.n_rows = wide * ratio;
   c.row_elements = 2 * wide * width;
   c.growth = {Growth::Kind::fixed, 0};

@@ -225,7 +225,8 @@ void compressed(const Audit& a, const std::vector<AttentionUse>& uses, std::vect
   for (const AttentionUse& use : uses) {
     if (use.attention->compression.ratio == 0) continue;
     out.push_back("the cache is compressed along the tokens: " + print_fixed(a.cache.bytes_per_token(), 1) +
-                  " bytes a token in the long run and " + print_bytes(a.cache.fixed) + " fixed");
+                  " bytes a token in the long run and " + print_bytes(a.cache.fixed) + " fixed" +
+                  (a.query.cache.pending ? "" : "; rows that are not pooled yet are left out (--compressor-state)"));
     return;
   }
 }

@@ -48,6 +48,7 @@ std::vector<Pool> pools_of(const Architecture& a, const ModelPlan& plan, const M
   for (const LayerGroup& group : groups_of(a, stage)) {
     std::vector<Pool> own;
     for (const CacheComponent& c : plan.specs[group.spec].cache) {
+      if (!formats.counts(c)) continue;
       const Bytes row = row_bytes_on_rank(c, formats, parallel);
       const auto same = std::find_if(
           own.begin(), own.end(), [&](const Pool& p) { return p.growth == c.growth && p.cut == cut_along_tokens(c); });

@@ -85,6 +85,7 @@ const StorageFormat& ModelFormats::of(const CacheComponent& component) const {
       return *entry;
     case CacheRole::key:
     case CacheRole::state:
+    case CacheRole::pending:
     case CacheRole::conv_state:
       return *key;
   }
@@ -117,6 +118,7 @@ ModelCache cache_of(const Architecture& architecture, const ModelPlan& plan, con
   ModelCache out;
   for (const LayerGroup& group : layer_groups(architecture)) {
     for (const CacheComponent& component : plan.specs[group.spec].cache) {
+      if (!formats.counts(component)) continue;
       CacheLine line{architecture.specs[group.spec].name,
                      group.n_layers,
                      component,

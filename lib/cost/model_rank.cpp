@@ -136,6 +136,7 @@ RankCache cache_per_rank(const Architecture& architecture, const ModelPlan& plan
     rank.n_layers = stages[i].end - stages[i].first;
     for (const LayerGroup& group : groups_of(architecture, stages[i])) {
       for (const CacheComponent& component : plan.specs[group.spec].cache) {
+        if (!formats.counts(component)) continue;
         std::int64_t rows = cached_rows(component.growth, n_ctx, n_source);
         if (cut_along_tokens(component)) rows = static_cast<std::int64_t>(split(rows, parallel.decode_context));
         const Bytes bytes = row_bytes_on_rank(component, formats, parallel) * group.n_layers * rows;

@@ -574,8 +574,8 @@ void drop_idle_windows(const Context& c) {
                     std::to_string(context) + ", so it is not active");
 }
 
-// GLM-5.2: "full" layers have an indexer, "shared" ones use the picks of the last full one. By a list, by letters, or by
-// a period.
+// GLM-5.2: "full" layers have an indexer, "shared" ones use the picks of the last full one. By a list, by letters, or
+// by a period.
 void borrowed_picks(const Context& c) {
   const auto borrow = [&](std::int64_t i) { c.at(i).borrows_picks = true; };
   if (c.fields.has("indexer_types")) {

@@ -237,7 +237,8 @@ struct Growth {
   friend bool operator==(const Growth&, const Growth&) = default;
 };
 
-enum class CacheRole : unsigned char { key, value, latent, rope_key, index_key, entry, state, conv_state };
+// pending: what a compressor holds of tokens that are not pooled yet.
+enum class CacheRole : unsigned char { key, value, latent, rope_key, index_key, entry, state, pending, conv_state };
 [[nodiscard]] std::string_view name_of(CacheRole role);
 
 struct CacheComponent {

@@ -41,7 +41,12 @@ struct ModelFormats {
   const StorageFormat* index_key = nullptr;
   const StorageFormat* entry = nullptr;
   const StorageFormat* linear = nullptr;  // states; null: what the model says
+  // Counts what compressors hold of tokens that are not pooled yet. Published sizes of DeepSeek-V4's cache leave it out.
+  bool pending = false;
 
+  [[nodiscard]] bool counts(const CacheComponent& component) const {
+    return pending || component.role != CacheRole::pending;
+  }
   [[nodiscard]] const StorageFormat& of(const CacheComponent& component) const;
 };
 [[nodiscard]] Expected<ModelFormats> parse_cache_format(std::string_view text);

@@ -57,7 +57,7 @@ void draw_compressor(const Compressor& c, std::int64_t d_model, Weights& weights
 void start_compressor(const Compressor& c, MixerState& state) {
   const auto slots = static_cast<std::size_t>(c.halves() * c.ratio);
   state.cached[c.name] = Cached(c.role, c.width, Cached::kUnbounded);
-  state.fixed[c.name] = {CacheRole::state, std::vector<double>(slots * 2 * static_cast<std::size_t>(row_width(c)))};
+  state.fixed[c.name] = {CacheRole::pending, std::vector<double>(slots * 2 * static_cast<std::size_t>(row_width(c)))};
 }
 
 void compress(const Compressor& c, const Vectors& x, Weights& weights, MixerState& state, Count& count) {

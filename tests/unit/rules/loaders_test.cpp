@@ -81,6 +81,46 @@ tied_embeddings: false
 source: {text: "s", date: 2026-08-21}
 )";
 
+const std::string kFamily = R"(id: x
+name: X
+model_types: [x]
+source: {text: "s", date: 2026-08-21}
+)";
+const std::string kModel = R"(id: x
+name: X
+d_model: 64
+vocab_size: 100
+tied_embeddings: true
+norm: rms
+n_layers: 2
+layers:
+  full: {attention: {n_heads: 4, n_kv_heads: 2, d_head: 16}, feed_forward: {gated: true, d_ff: 128}}
+source: {text: "s", date: 2026-08-21}
+)";
+const std::string kRuntime = R"(id: x
+name: X
+version: "1"
+block_tokens: 16
+spare_tokens: 0
+window: blocks
+window_block: 16
+step_tokens: 8192
+shared_context: false
+unified_pages: true
+latent_cache: true
+source: {text: "s", date: 2026-08-21}
+)";
+const std::string kConversion = R"(id: x
+from: [mha]
+to: [gqa]
+method: "m"
+cost: "c"
+effect: "e"
+scale: "1B"
+tier: T2
+source: {text: "s", date: 2026-08-21}
+)";
+
 Document document(const std::string& text, const std::string& id = "x") {
   auto root = read_yaml(text, "x.yaml");
   if (!root) FAIL(to_string(root.error()[0]));
@@ -99,6 +139,10 @@ std::string good(std::string_view folder) {
   if (folder == "quality") return kQuality;
   if (folder == "priorities") return kPriority;
   if (folder == "constraints") return kConstraint;
+  if (folder == "families") return kFamily;
+  if (folder == "models") return kModel;
+  if (folder == "runtimes") return kRuntime;
+  if (folder == "conversions") return kConversion;
   return kShape;
 }
 
