@@ -74,6 +74,14 @@ class Checker {
     for (std::size_t i = 0; i < a_.layers.size(); ++i) {
       const std::int32_t owner = a_.kv_owner[i];
       const auto self = static_cast<std::int32_t>(i);
+      if (shares_kv(i) != (owner >= 0 && owner != self) && owner != -1) {
+        problem("kv_owner", "owner-differs",
+                "layer " + to_decimal(self) +
+                    (shares_kv(i) ? " shares keys and values, and owns its cache here"
+                                  : " keeps its own keys and values, and reads layer " + to_decimal(owner) + "'s here"),
+                "shares_kv of the layer's kind and kv_owner say the same thing");
+        continue;
+      }
       if (owner == self || owner == -1) continue;
       if (owner < 0 || owner > self || a_.kv_owner[static_cast<std::size_t>(owner)] != owner)
         problem("kv_owner", "not-an-owner",
@@ -81,6 +89,14 @@ class Checker {
                     ", which has none of its own before it",
                 "name an earlier layer that keeps its own keys and values");
     }
+  }
+
+  [[nodiscard]] bool shares_kv(std::size_t layer) const {
+    const std::vector<Mixer>& mixers = a_.specs[a_.layers[layer]].mixers;
+    return std::any_of(mixers.begin(), mixers.end(), [](const Mixer& mixer) {
+      const auto* attention = std::get_if<Attention>(&mixer);
+      return attention != nullptr && attention->shares_kv;
+    });
   }
 
   // The slope of the cache is stated over a common multiple of all ratios.
@@ -145,6 +161,9 @@ class Checker {
     count(at + ".compression.ratio", a.compression.ratio, 0, limits::kMaxContext);
     count(at + ".compression.window", a.compression.window, 0, limits::kMaxContext);
     count(at + ".o_groups", a.o_groups, 0, l.n_heads);
+    if ((a.o_groups > 0 || a.d_o_latent > 0) && a.compression.ratio == 0)
+      problem(at + ".o_groups", "no-compression", "a grouped low-rank output is described without a compressed cache",
+              "o_groups and d_o_latent belong to attention with compression (DeepSeek-V4)");
     if (a.o_groups > 0) count(at + ".d_o_latent", a.d_o_latent, 1, limits::kMaxLatent);
     if (a.o_groups > 0 && l.n_heads % a.o_groups != 0)
       problem(at + ".o_groups", "groups-divide",
@@ -164,6 +183,9 @@ class Checker {
       const bool needed = std::find(needs.begin(), needs.end(), name) != needs.end();
       count(at + ".linear." + std::string(name), value, needed ? 1 : 0, needed ? limits::kMaxModelWidth : 0);
     }
+    if (m.full_gate && m.kind != find_linear_kind("kimi-delta"))
+      problem(at + ".linear.full_gate", "no-gate", std::string(m.kind->id) + " has no low-rank gate to replace",
+              "full_gate is a key of kimi-delta");
     if (m.n_key_heads > 0 && m.n_heads % m.n_key_heads != 0)
       problem(at + ".linear.n_key_heads", "key-heads-divide",
               to_decimal(m.n_key_heads) + " key heads do not divide " + to_decimal(m.n_heads) + " heads",

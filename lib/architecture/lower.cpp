@@ -118,8 +118,8 @@ std::string_view name_of(Component component) {
 }
 
 std::string_view name_of(CacheRole role) {
-  static constexpr std::string_view kNames[] = {"key",       "value", "latent", "rope_key",
-                                                "index_key", "entry", "state",  "pending", "conv_state"};
+  static constexpr std::string_view kNames[] = {"key",   "value", "latent",  "rope_key",  "index_key",
+                                                "entry", "state", "pending", "conv_state"};
   return kNames[static_cast<std::size_t>(role)];
 }
 

@@ -124,6 +124,7 @@ std::string linear_yaml(const LinearMixer& m) {
   flow.number("d_latent", m.d_latent);
   flow.flag("conv_bias", m.conv_bias);
   flow.flag("bias", m.bias);
+  flow.flag("full_gate", m.full_gate);
   flow.flag("inner_norm", m.inner_norm, true);
   if (m.state_format != absent.state_format) flow.add("state_format", std::string(m.state_format));
   if (m.conv_format != absent.conv_format) flow.add("conv_format", std::string(m.conv_format));

@@ -42,6 +42,40 @@ void add_pool(Pool pool, std::vector<Pool>& pools) {
   same->layers += " and " + pool.layers;
 }
 
+// The plan of a runtime that keeps each head's keys and values where MLA could keep its latent. Grouped latents, which no
+// such runtime runs, stay as they are.
+ModelPlan with_expanded_heads(const Architecture& a, ModelPlan plan) {
+  for (std::size_t i = 0; i < a.specs.size(); ++i) {
+    for (const Mixer& mixer : a.specs[i].mixers) {
+      const auto* attention = std::get_if<Attention>(&mixer);
+      if (attention == nullptr || !attention->layout.variant->latent || attention->layout.n_latents > 0) continue;
+      const Layout& l = attention->layout;
+      CacheComponent key{CacheRole::key,        l.n_heads, l.d_nope + l.d_rope,          {},
+                         Sharding::split_heads, {},        "n_heads * (d_nope + d_rope)"};
+      CacheComponent value{CacheRole::value, l.n_heads, l.d_value, {}, Sharding::split_heads, {}, "n_heads * d_value"};
+      std::vector<CacheComponent> cache;
+      for (const CacheComponent& c : plan.specs[i].cache) {
+        if (c.role == CacheRole::latent) {
+          key.growth = value.growth = c.growth;
+          cache.push_back(key);
+          cache.push_back(value);
+        } else if (c.role != CacheRole::rope_key) {
+          cache.push_back(c);
+        }
+      }
+      plan.specs[i].cache = std::move(cache);
+    }
+  }
+  return plan;
+}
+
+bool caches_latents(const ModelPlan& plan) {
+  return std::any_of(plan.specs.begin(), plan.specs.end(), [](const LayerPlan& spec) {
+    return std::any_of(spec.cache.begin(), spec.cache.end(),
+                       [](const CacheComponent& c) { return c.role == CacheRole::latent; });
+  });
+}
+
 std::vector<Pool> pools_of(const Architecture& a, const ModelPlan& plan, const ModelFormats& formats,
                            const Stage& stage, const Parallel& parallel) {
   std::vector<Pool> pools;
@@ -219,10 +253,13 @@ class Allocator {
 Allocation allocate(const Architecture& architecture, const ModelPlan& plan, const ModelFormats& formats,
                     const RuntimeRule& runtime, const AllocationInput& input) {
   Allocation most;
+  const bool expands = !runtime.latent_cache && caches_latents(plan);
+  const ModelPlan held = expands ? with_expanded_heads(architecture, plan) : plan;
   for (const Stage& stage : pipeline_stages(architecture.n_layers(), input.parallel.pipeline)) {
     Allocation out;
     out.runtime = runtime.name + " " + runtime.version;
-    Allocator(runtime, input, out).run(pools_of(architecture, plan, formats, stage, input.parallel));
+    Allocator(runtime, input, out).run(pools_of(architecture, held, formats, stage, input.parallel));
+    if (expands) out.notes.emplace_back("caches the keys and values of every head in place of the latent");
     if (most.runtime.empty() || out.total > most.total) most = std::move(out);
   }
   const std::int64_t n = input.shared_total > 0 ? input.shared_total / input.sequences : input.n_ctx;

@@ -23,7 +23,8 @@ std::vector<HeadsOf> heads_to_split(const Architecture& architecture) {
       if (const auto* attention = std::get_if<Attention>(&mixer)) {
         const Layout& l = attention->layout;
         const bool one_row = l.variant->latent || attention->compression.ratio > 0;
-        out.push_back({l.n_heads, one_row ? 1 : l.n_kv_heads});
+        // GLA: each latent with its heads goes to one rank, or to several that replicate it.
+        out.push_back({l.n_heads, one_row ? std::max<std::int64_t>(1, l.n_latents) : l.n_kv_heads});
       }
       if (const auto* linear = std::get_if<LinearMixer>(&mixer)) out.push_back({linear->n_heads, linear->n_heads});
     }

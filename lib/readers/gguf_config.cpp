@@ -62,6 +62,7 @@ class Translation {
     if (problems_.empty()) layer_types();
     state_space();
     shared_experts();
+    router();
     vocabulary();
     if (!problems_.empty()) return problems_;
     if (!file_.tensors.empty()) tensors();
@@ -578,6 +579,13 @@ class Translation {
     } else if (n) {
       put("n_shared_experts", *n);
     }
+  }
+
+  // DeepSeek-V2 and V3 share an architecture name. V3 scores its experts by sigmoid, and with that came the correction
+  // bias of balancing without an auxiliary loss.
+  void router() {
+    constexpr std::int64_t kSigmoid = 2;
+    if (count("expert_gating_func") == kSigmoid && architecture_ == "deepseek2") put_text("topk_method", "noaux_tc");
   }
 
   void vocabulary() {

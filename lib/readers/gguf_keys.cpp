@@ -81,7 +81,7 @@ constexpr auto kKeys = std::to_array<GgufKeyRow>({
     {"expert_group_used_count", "", Form::unused},
     {"expert_weights_scale", "", Form::unused},
     {"expert_weights_norm", "", Form::unused},
-    {"expert_gating_func", "", Form::unused},
+    {"expert_gating_func", "topk_method", Form::own},
     {"expert_group_scale", "", Form::unused},
     {"experts_per_group", "", Form::unused},
     {"n_deepstack_layers", "", Form::unused},

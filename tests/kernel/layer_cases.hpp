@@ -135,7 +135,7 @@ inline LinearMixer random_linear(const LinearKind& kind, Random& random) {
   m.conv_bias = random.coin() && m.d_conv > 0;
   m.bias = random.coin();
   m.inner_norm = random.coin();
-  m.full_gate = random.coin();
+  m.full_gate = random.coin() && m.kind->id == "kimi-delta";
   return m;
 }
 

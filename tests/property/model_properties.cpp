@@ -156,12 +156,16 @@ TEST_CASE("property: components add up to every total") {
       for (const FlopLine& line : flops.lines) sum += line.value;
       RC_ASSERT(sum == flops.total);
     }
+    const bool latents = std::any_of(cache.lines.begin(), cache.lines.end(),
+                                     [](const CacheLine& line) { return line.component.role == CacheRole::latent; });
     for (const char* runtime : {"vllm", "llama-cpp", "ik-llama-cpp", "koboldcpp", "sglang-page64", "tensorrt-llm"}) {
       const Allocation allocation = allocation_of(a, runtime, n, some(1, 4));
       Bytes reserved;
       for (const AllocationLine& line : allocation.lines) reserved += line.total;
       RC_ASSERT(reserved == allocation.total);
-      RC_ASSERT(allocation.total >= allocation.payload);
+      // One that expands latents holds other rows, fewer where the heads are narrower than the latent.
+      const bool expands = latents && !rule_store().runtime(runtime)->latent_cache;
+      RC_ASSERT(expands || allocation.total >= allocation.payload);
     }
   });
 }

@@ -248,13 +248,20 @@ class ModelReader {
   }
 
   void read_span(MapReader& reader, Optional& optional, Span& span) {
-    if (optional.flag("encoder")) span = {Span::Kind::encoder, 0};
+    if (optional.flag("encoder")) {
+      span = {Span::Kind::encoder, 0};
+      for (const std::string_view key : {"window", "chunk"}) {
+        if (optional.has(key))
+          reader.invalid(key, "two-spans", "an encoder layer sees its whole sequence, so that it has no window",
+                         "drop encoder, or drop this");
+      }
+    }
     const auto length = [&](std::string_view key) {
       return reader.value(key, [](std::string_view text) { return parse_length(text, 1, limits::kMaxContext); });
     };
     if (optional.has("window")) span = {Span::Kind::window, length("window")};
     if (!optional.has("chunk")) return;
-    if (span.kind != Span::Kind::full)
+    if (span.kind == Span::Kind::window)
       reader.invalid("chunk", "two-spans", "a layer has a window or chunks, not both", "drop one of them");
     span = {Span::Kind::chunked, length("chunk")};
   }
@@ -284,6 +291,7 @@ class ModelReader {
     m.d_latent = optional.count("d_latent", 1, limits::kMaxModelWidth);
     m.conv_bias = optional.flag("conv_bias");
     m.bias = optional.flag("bias");
+    m.full_gate = optional.flag("full_gate");
     m.inner_norm = optional.flag("inner_norm", true);
     m.state_format = read_format(reader, optional, "state_format", m.state_format);
     m.conv_format = read_format(reader, optional, "conv_format", m.conv_format);

@@ -40,6 +40,14 @@ TEST_CASE("a model file is refused with the place of what is wrong") {
                 9},
            Case{head + "  full:\n    attention: {n_heads: 4, n_kv_heads: 2, d_head: 16, window: 8, chunk: 8}\n",
                 "two-spans", 9},
+           Case{head + "  full:\n    attention: {n_heads: 4, n_kv_heads: 2, d_head: 16, window: 8, encoder: true}\n",
+                "two-spans", 9},
+           Case{head + "  full:\n    attention: {n_heads: 4, n_kv_heads: 2, d_head: 16, o_groups: 2, d_o_latent: 8}\n",
+                "no-compression", 9},
+           Case{head + "  full:\n    attention: {n_heads: 4, n_kv_heads: 2, d_head: 16}\nkv_owner: [0, 0]\n",
+                "owner-differs", 10},
+           Case{head + "  full:\n    linear: {kind: rg-lru, n_heads: 4, d_value: 4, d_conv: 4, full_gate: true}\n",
+                "no-gate", 9},
            Case{head + "  full:\n    attention: {n_heads: 4, n_kv_heads: 2, d_head: 16, bias: [q, w]}\n",
                 "unknown-name", 9},
            Case{head + "  full:\n    attention: {n_heads: 4, n_kv_heads: 2, d_head: 16, shares_kv: true}\n",
@@ -101,6 +109,27 @@ TEST_CASE("each feature has its parameters") {
   CHECK(with([](Architecture& m, Attention&) { m.norm = NormKind::none; }) == -3 * 64);
   CHECK(with([](Architecture& m, Attention&) { m.specs[0].norms = 4; }) == 2 * 64);
   CHECK(with([](Architecture& m, Attention&) { m.d_embedding = 8; }) == 100 * 8 + 2 * 64 * 8 - 100 * 64);
+}
+
+TEST_CASE("a runtime that caches no latents reserves the keys and values of every head") {
+  const Architecture model = catalogue("deepseek-v3");
+  const ModelPlan plan = lower(model);
+  AllocationInput input;
+  input.n_ctx = 4096;
+  const Expected<RuntimeRule> runtime = rule_store().runtime("transformers");
+  REQUIRE(runtime);
+  const Allocation expanded = allocate(model, plan, cache_format("bf16"), *runtime, input);
+  CHECK(expanded.total == Bytes(i128{61} * 128 * (192 + 128) * 2 * 4096));
+  CHECK(expanded.payload == Bytes(i128{61} * 576 * 2 * 4096));
+  input.parallel.tensor = 8;
+  CHECK(allocate(model, plan, cache_format("bf16"), *runtime, input).total * 8 == expanded.total);
+}
+
+TEST_CASE("grouped latents go to ranks with their heads, and replicate beyond") {
+  const Architecture model =
+      from_yaml(model_yaml("  full:\n    attention: {variant: gla, n_heads: 6, d_kv_latent: 64, d_value: 16, "
+                           "d_nope: 16, d_rope: 8, n_latents: 2}\n"));
+  CHECK(legal_tensor_parallel(model, 8) == std::vector<std::int64_t>{1, 2, 6});
 }
 
 TEST_CASE("experts: total, active and what a router adds") {
