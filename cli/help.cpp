@@ -61,8 +61,9 @@ std::string help_page() {
   std::string page =
       std::string(kToolName) + " " + std::string(kVersion) + "\n" +
       wrapped(
-          "Recommends the attention head layout of a transformer (n_heads, n_kv_heads, d_head; MHA, MQA, GQA "
-          "or MLA) from a parameter budget, a sequence length and a deployment target.",
+          "Recommends the attention head layout of a transformer (n_heads, n_kv_heads, d_head; MHA, GQA, MQA, "
+          "MLA and their kin) from a parameter budget, a sequence length and a deployment target, and says what the "
+          "attention of an existing model costs.",
           0) +
       "\n\nUsage: " + std::string(kToolName) + " VERB [flags] [request.yaml]\n\nVerbs:\n";
   for (const Verb& verb : verbs()) page += row(std::string(verb.id), verb.help);

@@ -16,6 +16,15 @@ const SolveRow& question_of(const std::string& typed) {
   throw usage_error({}, "'" + typed + "' is not a question", did_you_mean(typed, ids));
 }
 
+// Memory depends on neither prefill nor FLOPs.
+std::vector<VerbOption> solve_options() {
+  std::vector<VerbOption> options = model_options();
+  std::erase_if(options, [](const VerbOption& option) {
+    return option.name == "past" || option.name == "flops" || option.name == "no-head";
+  });
+  return options;
+}
+
 int solve_model(const Invocation& invocation) {
   if (invocation.arguments.size() != 2) {
     throw usage_error({}, "a question and a model are needed",
@@ -55,7 +64,7 @@ Verb solve_verb() {
       "the longest context, largest batch, fewest devices or most parameters that fit",
       false,
       "max-context|max-batch|min-devices|max-params FILE|NAME --target ID [flags]",
-      model_options(),
+      solve_options(),
       "Exact: one more does not fit, and the answer shows both. Memory is weights, cache and the device's reserve on "
       "the most loaded device; --runtime counts the cache as that runtime reserves it. Exit code 1 when nothing fits. "
       "Formats are txt, md and json.",

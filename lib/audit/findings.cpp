@@ -115,7 +115,7 @@ void big_blocks(const Audit& a, const std::vector<AttentionUse>&, std::vector<Te
   for (const Allocation& allocation : a.allocations) {
     for (const Text& note : allocation.notes) {
       if (note.find("blocks grow to") == Text::npos) continue;
-      out.push_back(allocation.runtime + ": " + note + ", so each sequence pins whole blocks of that size");
+      out.push_back(allocation.runtime + ": " + note + "; each sequence pins whole blocks of that size");
       return;
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mha/limits.hpp"
+#include "mha/quantity.hpp"
 
 #include "audit/parts.hpp"
 
@@ -48,7 +49,7 @@ Solution max_context(const Architecture& a, const ModelPlan& plan, const ModelQu
                             return changed;
                           });
   if (a.max_context > 0 && out.value > a.max_context)
-    out.note = "memory allows more than the " + to_decimal(a.max_context) + " tokens that the model states";
+    out.note = "memory allows more than the " + print_grouped(a.max_context) + " tokens that the model states";
   return out;
 }
 

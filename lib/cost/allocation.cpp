@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mha/model_cost.hpp"
+#include "mha/quantity.hpp"
 
 #include "cost/model_rank.hpp"
 #include "cost/sharding.hpp"
@@ -210,7 +211,7 @@ class Allocator {
     if (states > 0 && token > Bytes(0)) {
       const i128 tokens = (state.value() + token.value() - 1) / token.value();
       grown_block_ = round_up(static_cast<std::int64_t>(tokens), r_.block_tokens);
-      note("a state of " + to_decimal(state.value()) + " bytes takes a page, so that blocks grow to " +
+      note("a state of " + print_grouped(state.value()) + " bytes takes a page, so that blocks grow to " +
            text(grown_block_) + " tokens");
       pad_states(pools, token * grown_block_);
     }

@@ -55,7 +55,7 @@ void say_findings(const Audit& a, Document& doc) {
   doc.heading(2, "What is unusual, and what follows");
   std::vector<std::string> items;
   for (const Finding& finding : a.findings) {
-    items.push_back(fmt::format("{}{}: {}.", finding.severity == Severity::note ? "" : "**Warning** ",
+    items.push_back(fmt::format("{}{}: {}.", finding.severity == Severity::note ? "" : "**Warning**, ",
                                 literal(finding.code), literal(finding.message)));
   }
   if (items.empty()) items.emplace_back("Nothing: a plain layout that every runtime stores as it is.");
@@ -126,7 +126,8 @@ void say_cache(const Audit& a, Document& doc) {
   for (std::int64_t n = 1024; n <= std::max<std::int64_t>(a.query.n_ctx, 1024); n *= 2) {
     const Bytes at = cache_of(a.architecture, a.plan, a.query.cache, n, a.query.n_source).per_sequence;
     by.rows.push_back({print_grouped(n), print_bytes(at), print_bytes(at * a.query.batch),
-                       print_fixed(at.as_double() / static_cast<double>(n), 1)});
+                       at.value() % n == 0 ? print_grouped(at.value() / n)
+                                           : print_fixed(at.as_double() / static_cast<double>(n), 1)});
     if (n > a.query.n_ctx / 2) break;
   }
   doc.table(std::move(by));
