@@ -272,11 +272,24 @@ void device(const Audit& a, const std::vector<AttentionUse>&, std::vector<Text>&
                 print_bytes(use.used() - use.capacity) + " more than " + print_bytes(use.capacity));
 }
 
+// A source is not part of the model: images, audio or a text of whatever length. Left out, its cache would look free.
+void no_source(const Audit& a, const std::vector<AttentionUse>&, std::vector<Text>& out) {
+  if (a.query.n_source > 0) return;
+  Bytes row;
+  for (const CacheLine& line : a.cache.lines) {
+    if (line.component.growth.kind == Growth::Kind::source) row += line.row * line.n_layers;
+  }
+  if (row == Bytes(0)) return;
+  out.push_back("cross attention keeps " + print_grouped(row.value()) +
+                " bytes for each source token, and none is counted: give their number with --source-tokens");
+}
+
 constexpr Row kRows[] = {
     {"does-not-fit", Severity::warning, device},
     {"beyond-context", Severity::warning, beyond_context},
     {"mha-long-context", Severity::warning, mha_long_context},
     {"block-padding", Severity::warning, block_formats},
+    {"no-source", Severity::warning, no_source},
     {"tensor-parallel-illegal", Severity::warning, tensor_parallel},
     {"cache-beats-weights", Severity::note, cache_beats_weights},
     {"decoupled-head-width", Severity::note, d_head_given},

@@ -1,6 +1,8 @@
 // An Architecture describes itself, refuses what cannot be, and lowers each part to the tensors that checkpoints have.
 #include <doctest/doctest.h>
 
+#include "mha/model_readers.hpp"
+
 #include "support/models.hpp"
 
 namespace mha::testing {
@@ -123,6 +125,19 @@ TEST_CASE("a runtime that caches no latents reserves the keys and values of ever
   CHECK(expanded.payload == Bytes(i128{61} * 576 * 2 * 4096));
   input.parallel.tensor = 8;
   CHECK(allocate(model, plan, cache_format("bf16"), *runtime, input).total * 8 == expanded.total);
+}
+
+TEST_CASE("an audit of cross attention says that its source is not counted until its length is given") {
+  const Expected<Architecture> model =
+      read_model(MHA_SOURCE_DIR "/tests/data/configs/llama-3.2-11b-vision.json", rule_store());
+  REQUIRE(model);
+  ModelQuery query = query_at(8192);
+  const Audit without = audit(*model, query, audit_rules());
+  CHECK(finds(without, "no-source"));
+  query.n_source = 6404;  // an image: 4 tiles of 1,601 patches
+  const Audit with = audit(*model, query, audit_rules());
+  CHECK_FALSE(finds(with, "no-source"));
+  CHECK(with.cache.per_sequence - without.cache.per_sequence == Bytes(i128{8} * 2 * 8 * 128 * 2 * 6404));
 }
 
 TEST_CASE("grouped latents go to ranks with their heads, and replicate beyond") {
